@@ -1,0 +1,1 @@
+"""The agent: the graph, its nodes, the interpreters and the command line."""

@@ -1,0 +1,489 @@
+"""Answers to questions and verdicts on claims, in sentences: one template for every kind. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from taskloom.memory.claims import Answer, Verdict
+from taskloom.memory.operations import is_part, names
+from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
+
+from .naming import INLINE, MANY, STATUS, Names, bullets, same, series
+from .wording import base, be, clip, join, pick, plural, pluralised, quoted, sentence, the, title_of
+
+
+class Answers:
+    """Tells what answers a question; graph is the one after the turn."""
+
+    def __init__(self, graph: TaskGraph, names: Names) -> None:
+        self.graph, self.names = graph, names
+
+    def pieces(self, answer: Answer) -> list[str]:
+        """One answer; a verdict goes before what is told of the tasks."""
+        nodes = [self.graph[key] for key in answer.tasks if key in self.graph]
+        kind = answer.question.kind
+        found: list[str] = []
+        unknown = answer.verdict is not None and answer.verdict.kind == "unknown"
+        if unknown and not nodes and kind not in ("claim", "ever"):
+            return self._nothing(answer)
+        gone = [self.graph[key] for key in answer.question.tasks if key in self.graph]
+        if gone and not any(node.active for node in gone) and kind in _PRESENT:
+            found = [self.names.state(node) for node in gone]
+            if kind in ("needs", "dependents") or not any(node.active for node in nodes):
+                return found
+        if kind in _BESIDE and answer.question.value and answer.verdict and answer.verdict.kind != "unknown":
+            found += self._told_claim(answer, nodes)
+        return [piece for piece in [*found, *_ANSWERS[kind](self, answer, nodes)] if piece]
+
+    def _nothing(self, answer: Answer) -> list[str]:
+        """Nothing found: says so, and what is known."""
+        about = answer.question.about or answer.question.value or ""
+        found = [
+            f"I have nothing about {quoted(about, 60)} yet." if about else "There is nothing in the plan yet."
+        ]
+        roots = self.graph.parts(None)
+        if roots and about:
+            known = join([self.names.short(root) for root in roots], limit=INLINE)
+            parts = self.graph.parts(roots[0].id)
+            if len(roots) == 1 and parts:
+                inside = join(dict.fromkeys(title_of(part) for part in parts), limit=INLINE)
+                known = f"{known}, with {inside}"
+            found.append(f"What I know of: {known}.")
+        elif roots:
+            found = [
+                f"I have nothing on that. What I know of: {join(map(self.names.short, roots), limit=INLINE)}."
+            ]
+        return found
+
+    def _told_value(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        if answer.verdict is not None and answer.verdict.kind != "unknown" and answer.verdict.claimed:
+            return self._told_claim(answer, nodes)
+        if not nodes:
+            return self._nothing(answer)
+        active = [node for node in nodes if node.active]
+        members = [node for node in active if self.names.is_member(node) and node.value is not None]
+        if len(members) > 1 and len(members) == len(active):
+            name = pluralised(title_of(members[0]))
+            wholes = {node.parent for node in members}
+            whole = wholes.pop() if len(wholes) == 1 else None
+            place = f" of {self.names.full(self.graph[whole])}" if whole else ""
+            told = join([clip(node.value or "") for node in members], limit=MANY)
+            kin = {base(node.slot) for node in members}
+            opening = f"the {name}{place} are" if len(kin) == 1 else "that is"
+            return [sentence(f"{opening} {told}")]
+        if len(nodes) > INLINE:
+            return self._listing("", nodes)
+        return [self.names.state(node) for node in self.names.tops(nodes)]
+
+    def _told_list(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        wholes = self._asked(answer)
+        if not nodes:
+            if wholes:
+                return [f"There is nothing in {join([self.names.full(n) for n in wholes])} yet."]
+            return self._nothing(answer)
+        if len(nodes) == 1 and self.graph.parts(nodes[0].id):
+            return self._listing(self.names.with_value(nodes[0]), list(self.graph.parts(nodes[0].id)))
+        rest = [node for node in nodes if node not in wholes]
+        if len(wholes) == 1 and rest:
+            return self._listing(self.names.full(wholes[0]), rest)
+        return self._listing("", nodes)
+
+    def _asked(self, answer: Answer) -> list[TaskNode]:
+        """The tasks of the plan that a question is about."""
+        keys = answer.question.tasks or (answer.question.container or "",)
+        return [self.graph[key] for key in keys if key in self.graph and self.graph[key].active]
+
+    def _listing(self, heading: str, nodes: list[TaskNode]) -> list[str]:
+        """Tasks in one sentence, or one a line when they are many."""
+        tops = self.names.tops(nodes)
+        mixed = any(node.status == "done" for node in tops)
+        entries = [self.names.entry(node, open_too=mixed) for node in tops]
+        if len(entries) <= INLINE:
+            text = join(entries) if heading or len(entries) > 1 else entries[0]
+            return [sentence(f"{heading}: {text}" if heading else text)]
+        return [
+            sentence(heading).rstrip(".") + ":" if heading else f"{len(entries)} in all:",
+            bullets(entries),
+        ]
+
+    def _told_summary(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        if not nodes:
+            return self._nothing(answer)
+        tops = self.names.tops(nodes)
+        size = sum(len(self.graph.subtree(node.id)) for node in tops)
+        if len(tops) > 1 and size > 3 * INLINE:
+            return [f"There are {len(tops)}:", bullets([self.names.entry(node) for node in tops])]
+        found = []
+        for node in tops:
+            contents = self.names.contents(node)
+            if not contents:
+                found.append(self.names.state(node))
+                continue
+            value = "" if node.value is None or same(node.value, node.title) else f" {clip(node.value)}"
+            mark = " (done)" if node.status == "done" else ""
+            heading = f"{title_of(node)}{value}{mark}"
+            if len(contents) > INLINE:
+                found += [sentence(heading).rstrip(".") + ":", bullets(contents)]
+            else:
+                open_parts = [e for e in contents if e.endswith("(open)")]
+                closed = [e for e in contents if e not in open_parts]
+                text = "; ".join(filter(None, [", ".join(closed), ", ".join(open_parts)]))
+                found.append(sentence(f"{heading}: {text}"))
+        return found
+
+    def _told_left(self, _answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        if not nodes:
+            return [
+                "Nothing is left to do." if len(self.graph.active) else "There is nothing in the plan yet."
+            ]
+        done = all(node.status == "done" for node in nodes)
+        heading = "Done so far" if done else pick(("Still open", "Still to do"), nodes[0].title)
+        entries = [self.names.short_entry(node) for node in nodes]
+        if len(entries) > INLINE:
+            return [f"{heading} ({len(entries)}):", bullets(entries)]
+        return [f"{heading}: {join(entries)}."]
+
+    def _told_next(self, _answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        if not nodes:
+            return ["There is nothing to do next."]
+        first, *more = nodes
+        found = [f"Next: {self.names.short_entry(first)}."]
+        if more:
+            found.append(
+                f"You could also go on with {join([self.names.short_entry(n) for n in more], limit=4)}."
+            )
+        return found
+
+    def _subject(self, answer: Answer, nodes: Sequence[TaskNode]) -> tuple[str, list[TaskNode]]:
+        """The task that a question is about, in words, and the other tasks."""
+        about = [self.graph[key] for key in answer.question.tasks if key in self.graph]
+        name = join([self.names.full(node) for node in about])
+        name = name or (the(answer.question.about) if nodes else "")
+        return name, [node for node in nodes if node not in about]
+
+    def _told_needs(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        name, others = self._subject(answer, nodes)
+        if not name:
+            return self._nothing(answer)
+        if not others:
+            return [sentence(f"{name} {'need' if plural(name) else 'needs'} nothing else")]
+        waiting = [self.names.entry(node, open_too=True) for node in others]
+        return [sentence(f"{name} {'need' if plural(name) else 'needs'} {join(waiting, limit=MANY)}")]
+
+    def _told_dependents(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        name, others = self._subject(answer, nodes)
+        if not name:
+            return self._nothing(answer)
+        if not others:
+            return [f"Nothing depends on {name}."]
+        told = join([self.names.full(node) for node in others], limit=MANY)
+        depend = "depend" if len(others) > 1 or plural(told) else "depends"
+        return [sentence(f"{told} {depend} on {name}")]
+
+    def _told_count(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        about = answer.question.about
+        if len(nodes) == 1 and re.search(r"\d", nodes[0].value or ""):
+            return [self.names.state(nodes[0])]
+        if len(nodes) == 1 and (parts := self.graph.parts(nodes[0].id)):
+            nodes = list(parts)
+        if not nodes and (held := [node for node in self._asked(answer) if node.value]):
+            return [self.names.state(node) for node in held]  # 'how many tags': the task holds the number
+        if not nodes:
+            return [f"None: I have nothing about {quoted(about, 60)}." if about else "None."]
+        told = join([self.names.short_entry(node) for node in nodes], limit=INLINE)
+        return [f"{len(nodes)}: {told}."]
+
+    def _told_status(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        if not nodes:
+            return self._nothing(answer)
+        if len(nodes) > INLINE:
+            return self._listing("", nodes)
+        found, plain = [], len(nodes) == 1 and not answer.question.value
+        for node in nodes:
+            name = self.names.full(node)
+            opening = {"done": "Yes, ", "open": "Not yet: "}.get(node.status, "") if plain else ""
+            if node.status in ("done", "open"):
+                value = "" if node.value is None or same(node.value, node.title) else f" ({clip(node.value)})"
+                waits = [self.names.full(other) for other in self.graph.waits_for(node.id)]
+                wait = (
+                    f"; it waits for {join(waits, limit=INLINE)}" if waits and node.status == "open" else ""
+                )
+                still = " still" if node.status == "open" else ""
+                told = f"{opening}{name} {be(name)}{still} {STATUS[node.status]}{value}{wait}"
+                found.append(sentence(told))
+            else:
+                found.append(self.names.state(node))
+        return found
+
+    def _told_history(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        """What a task was, state by state."""
+        if not nodes:
+            return self._nothing(answer)
+        found = []
+        for node in nodes[:INLINE]:
+            states = [state for state in node.states() if state.op not in _MARKS]
+            told: list[str] = []
+            for state, following in zip(states, [*states[1:], None], strict=True):
+                if following is None or (state.value, state.status) != (following.value, following.status):
+                    told.append(self._past(state, last=following is None))
+            entries = told[-INLINE:]
+            found.append(sentence(f"{self.names.full(node)}: {', '.join(entries)}"))
+        return found
+
+    def _past(self, state: Revision, *, last: bool) -> str:
+        """One state of a task in a narration: 'it was Lyon (turn 2)', 'it is Paris (since turn 6)'."""
+        value = clip(state.value) if state.value is not None and state.active else STATUS[state.status]
+        return (
+            f"now it is {value} (since turn {state.turn})" if last else f"it was {value} (turn {state.turn})"
+        )
+
+    def _told_before(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        """What a task was before it was what it is."""
+        found = []
+        for node in nodes:
+            former = former_values(node)
+            name = self.names.full(node)
+            if not former:
+                if node.value is not None and node.active:
+                    found.append(sentence(f"{name} {be(name)} {clip(node.value)} and has not been changed"))
+                else:
+                    found.append(sentence(f"{name} had no other value before"))
+                continue
+            told = ", and then it was ".join(
+                f"{clip(value)} (turn {turn})" for value, turn in former[-INLINE:]
+            )
+            now = clip(node.value) if node.value is not None and node.active else f"{STATUS[node.status]}"
+            found.append(sentence(f"{name} {be(name, past=True)} {told}; now it is {now}"))
+        if not found and answer.verdict is not None:
+            return self._told_claim(answer, nodes)
+        return found or self._nothing(answer)
+
+    def _told_why(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        """The words that brought it about, and what came before."""
+        verdict = answer.verdict
+        if not nodes and verdict is not None and verdict.task:
+            nodes = [self.graph[verdict.task]]
+        if not nodes:
+            return self._nothing(answer)
+        wanted = answer.question.value or (verdict.claimed if verdict else "") or ""
+        node = self._cause_of(nodes, wanted)
+        events = [event for event in answer.events if event.op not in _MARKS and not wanted]
+        turn, said = (events[-1].turn, events[-1].said) if events else _reason(node)
+        if verdict is not None and verdict.said:
+            turn, said = verdict.until or verdict.since or turn, verdict.said
+        found = [f"It has been so since turn {turn}."]
+        if said:
+            found = [f"Because in turn {turn} you said: {quoted(said, 120)}."]
+        whole = self._split_whole(nodes)
+        if whole is not None:
+            return [*found, *self._split_story(whole)]
+        if node.active and (former := former_values(node)):
+            name = self.names.full(node)
+            value = clip(node.value) if node.value is not None else STATUS[node.status]
+            was = be(name, past=True)
+            found.append(
+                sentence(f"{name} {be(name)} {value} now; before that, it {was} {clip(former[-1][0])}")
+            )
+        else:
+            found.append(self.names.state(node))
+        return found
+
+    def _cause_of(self, nodes: Sequence[TaskNode], wanted: str) -> TaskNode:
+        """The task among them that a 'why' is about: the one with the value, else the one changed last."""
+        inside = [part for node in nodes for part in self.graph.subtree(node.id, gone=True)]
+        named = [
+            node for node in inside if wanted and (names(wanted, node.value) or names(wanted, node.title))
+        ]
+        if named:
+            return named[0]
+        if nodes[0].value is not None or not self.graph.parts(nodes[0].id):
+            return nodes[0]
+        return max(inside, key=lambda node: (_reason(node)[0], node.active))
+
+    def _split_whole(self, nodes: Sequence[TaskNode]) -> TaskNode | None:
+        """The task among them, or over them, that was split once."""
+        for node in nodes:
+            for whole in (node, *self.graph.ancestors(node.id)):
+                if any(is_part(part) for part in self.graph.parts(whole.id, gone=True)):
+                    return whole
+        return None
+
+    def _split_story(self, whole: TaskNode) -> list[str]:
+        """'It is one meeting now: ... It was split into 2 in turn 3 and merged again in turn 4.'."""
+        parts = [part for part in self.graph.parts(whole.id, gone=True) if is_part(part)]
+        name = title_of(whole)
+        split = min(part.states()[0].turn for part in parts)
+        contents = series(self.names.contents(whole))
+        if any(part.active for part in parts):
+            return [sentence(f"{the(name)} was split in turn {split}: {contents}")]
+        merged = max(part.turn for part in parts)
+        one = f"It is one {name} now" + (f": {contents}" if contents else "")
+        return [
+            f"{one}.",
+            f"It was split into {len(parts)} in turn {split} and merged again in turn {merged}.",
+        ]
+
+    # ---- verdicts -----------------------------------------------------------------------------
+
+    def _told_claim(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        verdict = answer.verdict
+        if verdict is None:
+            return [self.names.state(node) for node in nodes[:INLINE]] if nodes else self._nothing(answer)
+        if answer.question.act is not None:
+            return self._act_verdict(answer, verdict)
+        tell = {"holds": self._holds, "was": self._was, "never": self._never, "unknown": self._unknown}
+        return tell[verdict.kind](answer, verdict)
+
+    def _about(self, answer: Answer, verdict: Verdict) -> tuple[TaskNode | None, TaskNode | None]:
+        """The task and the container that a verdict is about."""
+        node = self.graph.get(verdict.task) if verdict.task else None
+        key = answer.question.container
+        container = self.graph.get(key) if key else None
+        if container is node:
+            node = None if container is not None else node
+        return node, container
+
+    def _part_of(self, answer: Answer, verdict: Verdict) -> str:
+        """' in the soup', ' as the start', or nothing."""
+        node, container = self._about(answer, verdict)
+        if container is not None:
+            return f" in {the(title_of(container))}"
+        if node is not None and not names(verdict.claimed, node.title) and not self.names.is_member(node):
+            return f" as {the(title_of(node))}"
+        return ""
+
+    def _now(self, answer: Answer, verdict: Verdict) -> str:
+        """'it is Chicago', or nothing where that cannot be said."""
+        now = verdict.now or ""
+        node, container = self._about(answer, verdict)
+        if not now and node is not None and node.active and not names(verdict.claimed, node.value):
+            now = node.value or ""
+        if not now:
+            return ""
+        return f"there is {clip(now)}" if container is not None else f"it is {clip(now)}"
+
+    def _holds(self, answer: Answer, verdict: Verdict) -> list[str]:
+        claimed = clip(verdict.claimed)
+        node, container = self._about(answer, verdict)
+        if container is not None:
+            told = f"{claimed} {be(claimed)} in {the(title_of(container))}"
+        elif node is not None and node.value is not None and not names(verdict.claimed, node.title):
+            told = f"{self.names.full(node)} {be(self.names.full(node))} {clip(node.value)}"
+        elif node is not None:
+            told = self.names.state(node).rstrip(".")
+            told = told[0].lower() + told[1:] if told.startswith("The ") else told
+        else:
+            told = f"{claimed} is what I have" if claimed else "that is how it is"
+        opening = "It is: " if answer.question.denied else pick(("Yes, ", "Yes, that's right: "), claimed)
+        since = f" (since turn {verdict.since})" if verdict.since else ""
+        return [sentence(f"{opening}{told}{since}")]
+
+    def _was(self, answer: Answer, verdict: Verdict) -> list[str]:
+        claimed, place = clip(verdict.claimed), self._part_of(answer, verdict)
+        since = f" from turn {verdict.since}" if verdict.since else ""
+        subject = claimed if answer.question.denied or place or answer.question.kind == "ever" else "it"
+        was = be(claimed, past=True)
+        what = f"{claimed} {was} there" if subject == claimed and not place else f"{claimed} {was}{place}"
+        if subject == "it":
+            what = f"it was {claimed}"
+        if place.startswith(" as "):
+            what = f"{place[4:]} was {claimed}"
+        said = f" (you said: {quoted(verdict.said)})" if verdict.said else ""
+        turn = f"in turn {verdict.until}" if verdict.until else "later"
+        if answer.question.denied:
+            end = f"{turn} it was {self._ended(verdict)}" if verdict.op or verdict.replaced_by else ""
+            return [sentence("; ".join(filter(None, [f"{what}{since}", end])) + said)]
+        until = f" to turn {verdict.until}" if verdict.until else ""
+        opening = pick(("Yes, ", "Yes: "), claimed) if answer.question.kind == "ever" else "Not any more: "
+        now = self._now(answer, verdict)
+        if not now or answer.question.container:
+            return [sentence(f"{opening}{what}{since}{until}, when it was {self._ended(verdict)}{said}")]
+        return [sentence(f"{opening}{what}{since}{until}; since then {now}{said}")]
+
+    def _ended(self, verdict: Verdict) -> str:
+        """How something that was so came to its end."""
+        if verdict.replaced_by:
+            return f"replaced with {clip(verdict.replaced_by)}"
+        return {"remove": "removed", "inactivate": "put on hold", "undo": "undone"}.get(
+            verdict.op or "", "changed"
+        )
+
+    def _never(self, answer: Answer, verdict: Verdict) -> list[str]:
+        claimed, place = clip(verdict.claimed), self._part_of(answer, verdict)
+        now = self._now(answer, verdict)
+        if answer.question.denied:
+            end = f"; {now}" if now else ""
+            return [sentence(f"Right, there is no record of {claimed}{place}{end}")]
+        if verdict.since and verdict.said:  # never in the plan, only in the talk
+            mention = f"you mentioned it in turn {verdict.since}: {quoted(verdict.said)}"
+            return [sentence(f"{claimed} is not in the plan, but {mention}")]
+        return [sentence(f"No, I have no record of {claimed or 'that'}{place}{': ' if now else ''}{now}")]
+
+    def _unknown(self, answer: Answer, verdict: Verdict) -> list[str]:
+        about = answer.question.about or verdict.claimed or answer.question.value or ""
+        told = f"of {quoted(about, 60)}" if about else "of that"
+        return [f"I have no record {told}.", *self._nothing(answer)[1:]]
+
+    def _act_verdict(self, answer: Answer, verdict: Verdict) -> list[str]:
+        """Whether something was ever asked for."""
+        agreed = verdict.kind in ("holds", "was")
+        if agreed:
+            when = f" in turn {verdict.since}" if verdict.since else ""
+            said = f": {quoted(verdict.said)}" if verdict.said else ""
+            return [sentence(f"{'You did' if answer.question.denied else 'Yes, you did'}{when}{said}")]
+        opening = f"{'Right' if answer.question.denied else 'No'}, there is no record of that"
+        claimed = clip(verdict.claimed)
+        place = self._part_of(answer, verdict)
+        if claimed and (verdict.replaced_by or (verdict.until and verdict.op)):
+            when = f" in turn {verdict.until}" if verdict.until else ""
+            return [sentence(f"{opening}; {claimed} was {self._ended(verdict)}{when}")]
+        now = self._now(answer, verdict)
+        if now and not names(verdict.claimed, now):
+            return [sentence(f"{opening}; now{'' if ': ' in now else ','} {now}")]
+        return [sentence(opening if not claimed or not place else f"{opening} ({claimed}{place})")]
+
+
+_MARKS = frozenset({"stale", "link", "unlink"})
+"""Operations that change what a task rests on, not what it is."""
+
+_PRESENT = frozenset({"list", "summary", "left", "next", "needs", "dependents", "count"})
+"""Kinds of question that only a task of the plan has an answer to."""
+
+_BESIDE = _PRESENT | {"status", "history"}
+"""Kinds of question that may suppose something beside what they ask for."""
+
+_ANSWERS: dict[str, Callable[[Answers, Answer, list[TaskNode]], list[str]]] = {
+    "value": Answers._told_value,
+    "list": Answers._told_list,
+    "summary": Answers._told_summary,
+    "left": Answers._told_left,
+    "next": Answers._told_next,
+    "needs": Answers._told_needs,
+    "dependents": Answers._told_dependents,
+    "claim": Answers._told_claim,
+    "ever": Answers._told_claim,
+    "before": Answers._told_before,
+    "why": Answers._told_why,
+    "history": Answers._told_history,
+    "count": Answers._told_count,
+    "status": Answers._told_status,
+}
+
+
+def former_values(node: TaskNode) -> list[tuple[str, int]]:
+    """The values a task had before the one it has, with the turn that each came with, oldest first."""
+    found: list[tuple[str, int]] = []
+    for state in node.states():
+        value = state.value if state.value is not None else None
+        if value is not None and (not found or found[-1][0] != value):
+            found.append((value, state.turn))
+    if found and node.active and found[-1][0] == node.value:
+        found.pop()
+    return found
+
+
+def _reason(node: TaskNode) -> tuple[int, str]:
+    """The turn and the words that made a task what it is; what only marked it does not count."""
+    states = [state for state in node.states() if state.op not in _MARKS] or [node]
+    return states[-1].turn, states[-1].said

@@ -1,0 +1,469 @@
+"""The command line. What a command needs is imported inside it, so that `--help` stays quick."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from .settings import Settings
+    from .state import Context
+    from .threads import Taskloom
+
+FAILED, WRONG = 1, 2  # exit codes: it could not be done; the command or its input cannot be used
+
+
+class Format(StrEnum):
+    """How tasks are shown."""
+
+    TREE = "tree"
+    JSON = "json"
+    MERMAID = "mermaid"
+
+
+class _Commands(TyperGroup):
+    """The commands; an error ends them with one line that names the fix."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (typer.Exit, typer.Abort, typer.TyperException, BrokenPipeError, EOFError):
+            raise
+        except Exception as error:  # noqa: BLE001  # the last place where it can be told
+            if ctx.params.get("debug"):
+                traceback.print_exc()
+            _fail(error)
+
+
+def _examples(*lines: str) -> str:
+    """The lines as the end of a help page, kept as they are."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+app = typer.Typer(
+    name="taskloom",
+    cls=_Commands,
+    help="A task memory that you talk to: it keeps your tasks, their values and what they depend on.",
+    epilog="Begin with `taskloom demo`, then `taskloom chat`. `taskloom doctor` shows what is configured.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: it keeps the examples as they are, and rich need not be loaded
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Thread = Annotated[str | None, typer.Option("--thread", metavar="ID", help="Which thread; see `threads`.")]
+User = Annotated[str | None, typer.Option("--user", metavar="ID", help="Owner of the long-term memory.")]
+Schemas = Annotated[
+    Path | None,
+    typer.Option("--schemas", metavar="FILE", help="Task schemas: JSON Schema or Schema-Guided Dialogue."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # names may hold any character
+    app()
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"taskloom {version('taskloom')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[  # noqa: ARG001  # its callback shows it
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error came from, and all logs.")
+    ] = False,
+) -> None:
+    if debug:
+        logging.basicConfig(level=logging.INFO, stream=sys.stderr)
+    else:
+        logging.getLogger().addHandler(logging.NullHandler())
+        if not sys.warnoptions:
+            warnings.simplefilter("ignore")
+
+
+# ---- talking --------------------------------------------------------------------------------------
+
+
+@app.command(
+    epilog=_examples(
+        "taskloom chat                       a new thread",
+        "taskloom chat --thread trip         this thread, made when it is new",
+        "printf 'Plan a trip\\n/tasks\\n' | taskloom chat --thread trip",
+    )
+)
+def chat(thread: Thread = None, user: User = None, schemas: Schemas = None) -> None:
+    """Talk, and go on where a thread was left."""
+    from .chat import Chat
+    from .terminal import console
+
+    given = _settings()
+    context = _context(user, schemas)
+    with _opened(given) as opened:
+        Chat(
+            opened, console(), thread=_checked(thread) or _new(opened), context=context, home=given.home
+        ).run()
+
+
+@app.command(
+    epilog=_examples(
+        "taskloom run talk.json              the talk as text",
+        "taskloom run talk.json --json       operations, tasks and cost of each turn",
+        "taskloom run talk.json --thread x   say it on thread x, and keep it",
+        'echo \'["Plan a trip to Rome", "Where to?"]\' | taskloom run -',
+    )
+)
+def run(
+    script: Annotated[
+        Path, typer.Argument(metavar="SCRIPT", help="JSON file with the utterances; - for stdin.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a turn.")] = False,
+    thread: Thread = None,
+    user: User = None,
+    schemas: Schemas = None,
+) -> None:
+    """Play a script: a JSON list of utterances.
+
+    {"session": "next"} in the list starts a new thread of the same user. Nothing is kept unless --thread or
+    --user is given. Nothing is asked.
+    """
+    from .script import play, read_script
+
+    name = "standard input" if str(script) == "-" else str(script)
+    lines = read_script(sys.stdin.buffer.read() if str(script) == "-" else script.read_bytes(), name)
+    context, given, thread = _context(user, schemas), _settings(), _checked(thread)
+    home = _temporary_home(given) if thread is None and user is None else nullcontext(given)
+    with home as given, _opened(given) as opened:
+        for played in play(opened, lines, thread=thread or f"run-{_token(8)}", context=context):
+            if as_json:
+                _print_json(played.record(), indent=None)
+                continue
+            from .terminal import console, safe
+
+            out = console()
+            out.print(f"> {safe(played.line.user)}", style="bold")
+            out.print(f"{safe(played.turn.reply)}\n")
+            out.file.flush()
+
+
+@app.command(
+    epilog=_examples(
+        "taskloom demo",
+        "taskloom demo --delay 5",
+        "taskloom demo --fast | less",
+    )
+)
+def demo(
+    fast: Annotated[bool, typer.Option("--fast", help="Without pauses.")] = False,
+    delay: Annotated[
+        float | None,
+        typer.Option("--delay", min=0, max=60, help="Seconds after each turn; default 2, 0 off a terminal."),
+    ] = None,
+) -> None:
+    """Play a talk, and draw the task tree as it changes. Needs no key and keeps nothing."""
+    from importlib.resources import files
+    from time import sleep
+
+    from rich.rule import Rule
+
+    from .script import play, read_script
+    from .state import Context
+    from .terminal import console, safe, task_tree
+
+    out = console()
+    pause = 0.0 if fast else delay if delay is not None else 2.0 if out.is_terminal else 0.0
+    lines = read_script(files("taskloom.agent").joinpath("demo.json").read_bytes(), "demo.json")
+    with _temporary_home(_settings().model_copy(update={"model": ""})) as given, _opened(given) as opened:
+        for number, played in enumerate(play(opened, lines, thread="demo", context=Context()), 1):
+            out.print(Rule(f"{number}. {played.line.note}", align="left", style="dim"))
+            out.print(f"> {safe(played.line.user)}", style="bold")
+            out.print(safe(played.turn.reply))
+            out.print()
+            if played.graph == played.before:
+                out.print("(nothing changed)", style="dim")
+            else:
+                out.print(task_tree(played.graph, played.before))
+            out.print()
+            out.file.flush()
+            sleep(pause)
+    out.print("Your turn: taskloom chat")
+
+
+# ---- threads --------------------------------------------------------------------------------------
+
+
+@app.command(
+    epilog=_examples(
+        "taskloom threads",
+        "taskloom threads --json",
+    )
+)
+def threads(as_json: AsJson = False) -> None:
+    """List the threads, the last used first."""
+    from .terminal import console, thread_list
+
+    with _opened(_settings()) as opened:
+        found = opened.threads()
+    if as_json:
+        _print_json(
+            [
+                {
+                    "thread": info.thread,
+                    "turns": info.turns,
+                    "used": info.used.isoformat(),
+                    "title": info.title,
+                }
+                for info in found
+            ]
+        )
+    elif found:
+        console().print(thread_list(found))
+    else:
+        typer.echo("No threads yet. Begin one with: taskloom chat")
+
+
+@app.command(
+    epilog=_examples(
+        "taskloom tasks --thread trip",
+        "taskloom tasks --thread trip --format json",
+        "taskloom tasks --thread trip --format mermaid > trip.mmd",
+    )
+)
+def tasks(
+    thread: Thread = None,
+    form: Annotated[Format, typer.Option("--format", help="How to show them.")] = Format.TREE,
+    gone: Annotated[bool, typer.Option("--all", help="In a tree, also what is on hold or removed.")] = False,
+) -> None:
+    """Show the tasks of a thread; without --thread, of the one used last."""
+    from .script import task_records
+    from .terminal import console, task_tree
+
+    with _opened(_settings()) as opened:
+        name = _existing(opened, thread)
+        graph = opened.tasks(name)
+    match form:
+        case Format.TREE:
+            console().print(task_tree(graph, gone=gone))
+        case Format.JSON:
+            _print_json({"thread": name, "tasks": task_records(graph)})
+        case Format.MERMAID:
+            typer.echo(graph.to_mermaid())
+
+
+@app.command(
+    "export",
+    epilog=_examples(
+        "taskloom export --thread trip trip.json",
+        "taskloom export --thread trip | ssh other taskloom import - --thread trip",
+    ),
+)
+def export_thread(
+    file: Annotated[Path, typer.Argument(metavar="[FILE]", help="Where to; - for standard output.")] = Path(
+        "-"
+    ),
+    thread: Thread = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+) -> None:
+    """Write a thread as JSON: its tasks with their history, and what was said."""
+    from .chat import write_file
+    from .problems import InputError
+
+    with _opened(_settings()) as opened:
+        text = opened.export(_existing(opened, thread))
+    if str(file) == "-":
+        typer.echo(text)
+        return
+    if file.exists() and not force:
+        raise InputError(f"{file} is there already: --force writes over it")
+    write_file(file, text + "\n")
+
+
+@app.command(
+    "import",
+    epilog=_examples(
+        "taskloom import trip.json",
+        "taskloom import trip.json --thread trip --force",
+    ),
+)
+def import_thread(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An export; - for standard input.")],
+    thread: Thread = None,
+    force: Annotated[bool, typer.Option("--force", help="Also over a thread that has tasks.")] = False,
+) -> None:
+    """Load an export into a thread; without --thread, into a new one."""
+    from taskloom.memory.tasks import GraphError
+
+    from .problems import InputError
+
+    text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    with _opened(_settings()) as opened:
+        name = _checked(thread) or _new(opened)
+        if opened.tasks(name) and not force:
+            raise InputError(f"thread {name!r} has tasks: --force puts the import in their place")
+        try:
+            reply = opened.load(text.decode("utf-8-sig", "replace"), thread=name).reply
+        except GraphError as error:
+            raise InputError(f"{file}: {error}") from error
+    typer.echo(f"{reply} Go on with: taskloom chat --thread {name}")
+
+
+@app.command(
+    epilog=_examples(
+        "taskloom doctor",
+        "TASKLOOM_MODEL=gpt-4.1-mini taskloom doctor",
+    )
+)
+def doctor(as_json: AsJson = False) -> None:
+    """Look at what is configured and whether it works.
+
+    Shows no secret. Exit code 1 where something is wrong.
+    """
+    from .doctor import findings
+
+    good, found = True, []
+    words = {True: "ok", False: "WRONG", None: ""}
+    for finding in findings(_settings()):
+        good = good and finding.ok is not False
+        if as_json:
+            found.append({"name": finding.name, "ok": finding.ok, "text": finding.text})
+        else:
+            from .terminal import console
+
+            style = {True: "green", False: "red", None: ""}[finding.ok]
+            out = console()
+            out.print(f"{finding.name:<10}{words[finding.ok]:<6}", end="", style=style)
+            out.print(finding.text, soft_wrap=True)
+    if as_json:
+        _print_json({"ok": good, "findings": found})
+    raise typer.Exit(0 if good else FAILED)
+
+
+# ---- what they call -------------------------------------------------------------------------------
+
+
+def _fail(error: Exception) -> NoReturn:
+    """Say in one line what is wrong, and end."""
+    from .problems import InputError, explain
+    from .settings import Settings
+
+    try:
+        home = Settings().home
+    except ValueError:
+        home = None
+    told = explain(error, home)
+    if told is None:
+        first = (str(error).splitlines() or [""])[0][:200]
+        told = (
+            f"unexpected {type(error).__name__}: {first}: please report it with what `taskloom --debug` says"
+        )
+    typer.echo(f"taskloom: {told}", err=True)
+    wrong = isinstance(error, InputError | FileNotFoundError | IsADirectoryError)
+    raise typer.Exit(WRONG if wrong else FAILED)
+
+
+def _settings() -> Settings:
+    from .settings import Settings
+
+    return Settings()
+
+
+@contextmanager
+def _opened(given: Settings) -> Iterator[Taskloom]:
+    from .threads import Taskloom
+
+    with Taskloom.open(given) as opened:
+        yield opened
+
+
+@contextmanager
+def _temporary_home(given: Settings) -> Iterator[Settings]:
+    """The settings with a home that is gone afterwards."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="taskloom-", ignore_cleanup_errors=True) as folder:
+        yield given.model_copy(update={"home": Path(folder)})
+
+
+def _context(user: str | None, schemas: Path | None) -> Context:
+    from .slots import SchemaError, load_schemas
+    from .state import Context
+
+    if user is not None and not user.strip():
+        raise typer.BadParameter("a user has a name", param_hint="--user")
+    fields: dict[str, Any] = {} if user is None else {"user_id": user}
+    if schemas is not None:
+        try:
+            loaded = load_schemas(schemas.read_bytes().decode("utf-8-sig", "replace"))
+        except SchemaError as error:
+            raise SchemaError(f"{schemas}: {error}") from error
+        fields["schemas"] = [schema.model_dump() for schema in loaded]
+    return Context(**fields)
+
+
+def _checked(thread: str | None) -> str | None:
+    """The thread, if it can be called so."""
+    if thread is not None and (not thread.strip() or len(thread) > 200 or not thread.isprintable()):
+        raise typer.BadParameter(
+            "1 to 200 characters, none of them a control character", param_hint="--thread"
+        )
+    return thread
+
+
+def _existing(opened: Taskloom, thread: str | None) -> str:
+    """The thread that is meant, which has to be there: the one that is named, or the one used last."""
+    from .problems import InputError
+
+    if thread is None:
+        found = opened.threads()
+        if not found:
+            raise InputError("there are no threads yet: begin one with `taskloom chat`")
+        return found[0].thread
+    if not opened.state(thread).values:
+        raise InputError(f"there is no thread {thread!r}: `taskloom threads` lists them")
+    return thread
+
+
+def _new(opened: Taskloom) -> str:
+    """A name for a new thread, which no thread has."""
+    from datetime import datetime
+
+    now = datetime.now().astimezone()
+    while opened.state(name := f"{now:%m%d-%H%M}-{_token(3)}").values:
+        pass
+    return name
+
+
+def _token(length: int) -> str:
+    from secrets import choice
+
+    return "".join(choice("abcdefghjkmnpqrstuvwxyz23456789") for _ in range(length))
+
+
+def _print_json(value: Any, *, indent: int | None = 2) -> None:
+    """JSON on standard output, at once; lone surrogates as escapes, like all else where that is not UTF-8."""
+    ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+    typer.echo(text.encode("utf-8", "backslashreplace").decode())
+    sys.stdout.flush()

@@ -1,0 +1,131 @@
+"""What is configured, and whether it works. Shows no secret."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from .problems import explain
+from .settings import Settings
+
+LIBRARIES = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-openai", "pydantic", "chromadb")
+TIMEOUT = 3.0  # seconds for the endpoint
+LITTLE_ROOM = 100 * 2**20  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: whether it is fine (None: only told), and what was found."""
+
+    name: str
+    ok: bool | None
+    text: str
+
+
+def findings(given: Settings) -> Iterator[Finding]:
+    """Look at everything that the settings name, in turn; the endpoint is asked for its models."""
+    names = {name: _version(name) for name in ("taskloom", *LIBRARIES)}
+    yield Finding("taskloom", None, names.pop("taskloom"))
+    yield Finding("python", None, f"{platform.python_version()} on {platform.system()}")
+    yield Finding("libraries", None, ", ".join(f"{name} {number}" for name, number in names.items()))
+    yield Finding("mode", None, _mode(given))
+    if given.model:
+        yield Finding(
+            "key", None, "OPENAI_API_KEY is set" if given.openai_api_key else "OPENAI_API_KEY is not set"
+        )
+        yield _endpoint(given)
+    yield _home(given.home)
+    yield _database(given.home)
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _mode(given: Settings) -> str:
+    if not given.model:
+        return "rules only, nothing is sent anywhere (TASKLOOM_MODEL names a model)"
+    reading = "rules first, then" if given.rules_first else "always"
+    writing = {"template": "by template", "model": "by the model", "auto": "by the model unless plain"}
+    return f"{reading} the model {given.model}; replies {writing[given.replies]}"
+
+
+def _endpoint(given: Settings) -> Finding:
+    import openai
+
+    key = given.openai_api_key.get_secret_value() if given.openai_api_key else "not set"
+    client = openai.OpenAI(api_key=key, base_url=given.openai_base_url, timeout=TIMEOUT, max_retries=0)
+    where = _without_secrets(str(client.base_url))
+    try:
+        known = {model.id for model in client.models.list()}
+    except openai.APITimeoutError:
+        return Finding(
+            "endpoint", False, f"{where} did not answer within {TIMEOUT:g} s: check OPENAI_BASE_URL"
+        )
+    except openai.APIConnectionError:
+        return Finding("endpoint", False, f"{where} cannot be reached: check OPENAI_BASE_URL")
+    except openai.APIStatusError as error:
+        if error.status_code in (401, 403):
+            return Finding(
+                "endpoint", False, f"{where} refused the key ({error.status_code}): check OPENAI_API_KEY"
+            )
+        if error.status_code in (404, 405, 501):
+            return Finding("endpoint", None, f"{where} answers, and has no list of models")
+        return Finding("endpoint", False, f"{where} answered {error.status_code}: check OPENAI_BASE_URL")
+    except (openai.OpenAIError, ValueError, TypeError, AttributeError):
+        return Finding("endpoint", False, f"{where} sent no list of models: check OPENAI_BASE_URL")
+    finally:
+        client.close()
+    if given.model in known:
+        return Finding("endpoint", True, f"{where} has {given.model}")
+    some = ", ".join(sorted(known)[:5])
+    return Finding(
+        "endpoint", False, f"{where} does not list {given.model} (it has {some}): check TASKLOOM_MODEL"
+    )
+
+
+def _without_secrets(address: str) -> str:
+    """A URL without user, password, query and fragment."""
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _home(home: Path) -> Finding:
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryFile(dir=home) as file:
+            file.write(bytes(4096))
+        free = shutil.disk_usage(home).free
+    except OSError as error:
+        return Finding("home", False, explain(error, home) or str(error))
+    if free < LITTLE_ROOM:
+        return Finding("home", False, f"{home} has only {free // 2**20} MB of room: make some")
+    return Finding("home", True, f"{home} can be written, {free / 2**30:.1f} GB free")
+
+
+def _database(home: Path) -> Finding:
+    path = home / "threads.sqlite"
+    if not path.exists():
+        return Finding("threads", None, "none yet")
+    try:
+        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=TIMEOUT)
+        try:
+            (state,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            (count,) = connection.execute("SELECT COUNT(DISTINCT thread_id) FROM checkpoints").fetchone()
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        return Finding("threads", False, explain(error, home) or str(error))
+    if state != "ok":
+        return Finding("threads", False, f"{path} is damaged: move it away and bring a backup back")
+    return Finding("threads", True, f"{count} in {path} ({path.stat().st_size / 2**10:,.0f} KB), sound")

@@ -1,0 +1,403 @@
+"""What words name in the plan: tasks by their words, slots by their meaning, containers by what they hold. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from taskloom.memory.operations import Check, is_part
+from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
+
+from . import values
+from .lexicon import CONTAINERS, EVENTS, GROUPS_OF_KIND, PROJECTS, content, singular, slot_group
+
+GENERIC = frozenset(
+    """list it there items tasks team people plan order guest guests participants attendees toppings panel""".split()
+) | {"the list", "guest list"}
+PLAN_VERB = re.compile(
+    r"^(?:help (?:me|us) (?:to |with )?)?(?:plan(?:ning)?(?: for)?|organi[sz](?:e|ing)|schedul(?:e|ing)|arrang(?:e|ing)|prepar(?:e|ing)(?: for)?|throw(?:ing)?|host(?:ing)?|"
+    r"set(?:ting)? up|put(?:ting)? together|creat(?:e|ing)|start(?:ing)?|mak(?:e|ing)|build(?:ing)?|fill(?:ing)?(?: out| in)?|hav(?:e|ing)|hold|launch|register for|apply(?:ing)? for|working on|"
+    r"new|begin|open|do|i need|we need|going on|going|coordinate|manage|run|get(?:ting)?)\s+(?:for\s+|with\s+)?(?:the |a |an |my |our |some )?",
+    re.IGNORECASE,
+)
+_MEMBER = re.compile(r"[a-z_]+?\d+$")
+
+
+def is_member(node: TaskNode) -> bool:
+    """Whether a task is one of many of its kind (item2, participant1), not a slot with a name of its own."""
+    return _MEMBER.fullmatch(node.name) is not None
+
+
+@lru_cache(maxsize=50_000)
+def _node_content(title: str, value: str | None, name: str) -> frozenset[str]:
+    return content(title) | content(value or "") | content(re.sub(r"\d+$", "", name))
+
+
+def words_of(node: Revision) -> frozenset[str]:
+    """The stems by which a task can be named."""
+    return _node_content(node.title, node.value, node.slot.rpartition(".")[2])
+
+
+def _index(graph: TaskGraph) -> dict[str, list[str]]:
+    """Ids by stem, over the present states and the former ones."""
+    index: dict[str, list[str]] | None = graph.__dict__.get("_stems")
+    if index is None:
+        index = {}
+        for node in graph.values():
+            stems = set(words_of(node))
+            for state in node.history:
+                stems |= words_of(state)
+            for stem in stems:
+                index.setdefault(stem, []).append(node.id)
+        graph.__dict__["_stems"] = index
+    return index
+
+
+def knows(graph: TaskGraph, words: str) -> bool:
+    """Whether some task, as it is or was, is named by all of these words."""
+    wanted = content(words)
+    if not wanted:
+        return False
+    index = _index(graph)
+    lists = sorted((index.get(stem, []) for stem in wanted), key=len)
+    common = set(lists[0]).intersection(*lists[1:])
+    return any(
+        wanted <= words_of(graph[key]) or any(wanted <= words_of(state) for state in graph[key].history) for key in common
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    node: TaskNode
+    score: float
+    covered: float
+
+
+
+
+class Finder:
+    """Finds tasks of one graph by the user's words, in the light of what the talk is about.
+
+    graph: the plan as it is. focus: ids of the tasks in focus, the latest first. new: ids made in this utterance.
+    """
+
+    def __init__(self, graph: TaskGraph, focus: Iterable[str], new: Sequence[str] = ()) -> None:
+        self.graph = graph
+        self.focus = [key for key in focus if key in graph]
+        self.new = list(new)
+
+    def touch(self, key: str) -> None:
+        self.focus = [key, *(other for other in self.focus if other != key)][:12]
+
+    def root(self) -> TaskNode | None:
+        """The root of the tree that the talk is about."""
+        for key in self.focus:
+            if key in self.graph and self.graph[key].active:
+                return self.graph.root(key)
+        roots = self.graph.parts(None)
+        if len(roots) == 1:
+            return roots[0]
+        return max(roots, key=lambda node: (node.turn, node.id), default=None)
+
+    def focus_nodes(self) -> list[TaskNode]:
+        return [self.graph[key] for key in self.focus if key in self.graph and self.graph[key].active]
+
+    def scopes(self) -> list[str | None]:
+        """Where to look for a slot: the tasks in focus and what they are part of, nearest first."""
+        found: list[str | None] = []
+        for node in self.focus_nodes():
+            for one in (node, *self.graph.ancestors(node.id)):
+                if one.id not in found:
+                    found.append(one.id)
+        if (root := self.root()) and root.id not in found:
+            found.append(root.id)
+        return [*found, None]
+
+    def hits(self, words: str, *, gone: bool = False, active: bool = True, within: TaskNode | None = None) -> list[Hit]:
+        """Tasks that the words name, best first."""
+        wanted = content(words)
+        if not wanted:
+            return []
+        index = _index(self.graph)
+        inside = {node.id for node in self.graph.subtree(within.id, gone=True)} | set(within.depends_on) if within else None
+        seen: set[str] = set()
+        found: list[Hit] = []
+        order = {key: rank for rank, key in enumerate(self.focus)}
+        roots = {self.graph.root(key).id: rank for rank, key in reversed(list(enumerate(self.focus))) if key in self.graph}
+        last = head_of(words)
+        for stem in wanted:
+            for key in index.get(stem, ()):
+                if key in seen or (inside is not None and key not in inside):
+                    continue
+                seen.add(key)
+                node = self.graph[key]
+                if (node.active and not active) or (not node.active and not gone):
+                    continue
+                own = words_of(node)
+                if not node.active:
+                    for state in node.history:
+                        own |= words_of(state)
+                if not own & wanted:
+                    continue
+                above: frozenset[str] = frozenset()
+                for ancestor in self.graph.ancestors(key):
+                    above |= words_of(ancestor)
+                for child in self.graph.parts(key) if wanted - own - above else ():
+                    if not is_member(child) or child.name.startswith(("participant", "guest", "assignee")):
+                        above |= words_of(child)
+                covered = len(wanted & (own | above)) / len(wanted)
+                title = content(node.title)
+                exact = 1.5 if own == wanted or title == wanted or content(node.value or "") == wanted else 0.0
+                head = 0.5 if last and last in own else 0.0
+                score = (
+                    3 * covered + 1.5 * len(wanted & own) / len(wanted) + len(wanted & own) / len(own | wanted) + exact + head
+                    + (0.4 / (1 + order[key]) if key in order else 0)
+                    + (0.2 / (1 + roots[self.graph.root(key).id]) if self.graph.root(key).id in roots else 0)
+                    + (0.1 if node.active else 0)
+                )  # fmt: skip
+                found.append(Hit(node, score, covered))
+        return sorted(found, key=lambda hit: (-hit.score, hit.node.turn, hit.node.id))
+
+    def find(self, words: str, *, gone: bool = False, active: bool = True, within: TaskNode | None = None, loose: bool = True) -> TaskNode | None:
+        """The one task that the words name, or None."""
+        words = words.strip()
+        if not words:
+            return None
+        if (ordinal := self._ordinal(words)) is not None:
+            return ordinal
+        if found := re.fullmatch(r"(?:the |that )?(?:one|ones|meeting|call|task) (?:with|on|at|in|for|from|to|of|about|called|near) (.+)", words, re.IGNORECASE):
+            inner = self.find(found[1], gone=gone, active=active, within=within, loose=loose)
+            if inner is not None and (inner.value is not None or is_member(inner)):
+                return self.holder(inner)
+            if inner is not None:
+                return inner
+        hits = self.hits(words, gone=gone, active=active, within=within)
+        strong = [hit for hit in hits if hit.covered > 0.99]
+        if strong:
+            return strong[0].node
+        if (node := self.slot(words, within=within)) and active:
+            return node
+        if not loose:
+            return None
+        last = head_of(words)
+        weak = [hit for hit in hits if hit.covered >= 0.5 and last and last in words_of(hit.node)]
+        return weak[0].node if weak else None
+
+    def _ordinal(self, words: str) -> TaskNode | None:
+        """'The former', 'the latter', 'the second one' of what was named last."""
+        found = re.fullmatch(r"(?:the )?(former|latter|first|second|third|last)(?: one| task)?", words.strip(), re.IGNORECASE)
+        if not found:
+            return None
+        added = [node for node in self.graph.active if node.value is None and node.op == "add" and not node.history]
+        latest = max((node.turn for node in added), default=0)
+        group = [node for node in added if node.turn == latest]
+        tops = [node for node in group if node.parent is None or self.graph[node.parent] not in group] or group
+        if len(tops) == 1 and self.graph.parts(tops[0].id):
+            tops = [node for node in self.graph.parts(tops[0].id) if node.value is None]
+        index = {"former": 0, "first": 0, "second": 1, "third": 2, "latter": -1, "last": -1}[found[1].lower()]
+        return tops[index] if len(tops) > 1 and index < len(tops) else None
+
+    def slot(self, words: str, *, within: TaskNode | None = None, anywhere: bool = True) -> TaskNode | None:
+        """The slot that the words name, the nearest to what is in focus."""
+        group, name = slot_group(words), slot_name(words)
+        scopes: list[str | None] = [within.id] if within else self.scopes()
+        for scope in scopes:
+            parts = self.graph.parts(scope)
+            for node in parts:
+                if not is_member(node) and node.name == name and (node.value is not None or (scope is not None and not self.graph.parts(node.id))):
+                    return node
+            if group:
+                for node in parts:
+                    if not is_member(node) and (slot_group(node.name) == group or slot_group(node.title) == group) and node.value:
+                        return node
+        if not anywhere or within:
+            return None
+        everywhere = [
+            node for node in self.graph.active
+            if not is_member(node) and ((node.name == name and node.value is not None) or (group and slot_group(node.name) == group and node.value))
+        ]  # fmt: skip
+        return max(everywhere, key=lambda node: (node.turn, -len(self.graph.ancestors(node.id)))) if everywhere else None
+
+    def typed_slot(self, slot: str, value: str, scope: TaskNode | None) -> TaskNode | None:
+        """The slot that a typed value goes to: the nearest of its kind."""
+        groups = GROUPS_OF_KIND.get({"budget": "amount"}.get(slot, slot), (slot,)) if slot != "place" else ("place", "destination", "hotel")
+        kind = {"budget": "amount"}.get(slot, slot)
+        scopes = [scope.id, *(n.id for n in self.graph.ancestors(scope.id))] if scope else self.scopes()
+        for key in scopes:
+            candidates = [self.graph[key]] if key else []
+            candidates += [node for node in self.graph.parts(key) if not is_member(node)]
+            if scope is not None and key == scope.id:
+                candidates += [node for child in self.graph.parts(key) if is_part(child) for node in self.graph.parts(child.id)]
+            for node in sorted(candidates, key=lambda n: -n.turn):
+                if node.value is None or is_member(node):
+                    continue
+                if slot_group(node.name) in groups or slot_group(node.title) in groups or node.name == slot:
+                    return node
+            for node in sorted(candidates, key=lambda n: -n.turn):
+                if node.value and not is_member(node) and values.kind_of(node.value) == kind and kind in ("date", "time", "amount", "email", "phone"):
+                    return node
+        if scope is None and kind in ("date", "time", "amount"):
+            typed = [node for node in self.graph.active if node.value and not is_member(node) and values.kind_of(node.value) == kind]
+            return typed[0] if len(typed) == 1 else None
+        return None
+
+    def container(self, words: str, *, person: bool = False) -> TaskNode | None:
+        """The task that members go to: the one named, else the one in focus; None where neither is there."""
+        words = words.replace(" participant", "")
+        generic = not content(words) or words.lower() in GENERIC
+        if words and (node := self.find(words, loose=False)) and not (node.value and not self.graph.parts(node.id)):
+            return self.holder(node) if is_member(node) and not self.graph.parts(node.id) and generic else node
+        if not generic:
+            return None
+        for node in self.focus_nodes():
+            for one in (node, *self.graph.ancestors(node.id)):
+                peopled = any(is_person_slot(child) for child in self.graph.parts(one.id))
+                if one.parent is None or any(is_member(child) for child in self.graph.parts(one.id)):
+                    if person and one.parent is not None and not peopled:
+                        continue
+                    if one.parent is None and one.name.startswith("task") and not self.graph.parts(one.id) and not person:
+                        continue
+                    return one
+        root = self.root()
+        if root is not None and (not content(words) or is_event(root.title) or self.graph.parts(root.id)):
+            return root
+        return None
+
+    def holder(self, node: TaskNode) -> TaskNode:
+        return self.graph[node.parent] if node.parent else node
+
+    def members(self, container: TaskNode) -> list[TaskNode]:
+        """The members of a container: its numbered parts, else those without a value; shared ones included."""
+        own = [node for node in self.graph.parts(container.id) if is_member(node) and not is_part(node)]
+        shared = [self.graph[key] for key in container.depends_on if self.graph[key].active and is_member(self.graph[key])]
+        return [*own, *shared]
+
+    def _untyped(self, node: TaskNode) -> TaskNode | None:
+        """The one slot of a task whose value has no type, if there is just one."""
+        found = [part for part in self.graph.parts(node.id) if part.value and not is_member(part) and values.kind_of(part.value) is None]
+        return found[0] if len(found) == 1 else None
+
+    def _has_members(self, node: TaskNode) -> bool:
+        return any(is_member(part) for part in self.graph.parts(node.id))
+
+    def _linked(self, within: TaskNode, words: str) -> TaskNode | None:
+        wanted = content(words)
+        for key in within.depends_on:
+            node = self.graph[key]
+            if node.active and wanted and wanted <= words_of(node):
+                return node
+        return None
+
+    def describe(self, node: TaskNode) -> str:
+        """A task in words that tell it from others."""
+        parts = [part.value for part in self.graph.parts(node.id) if part.value and not is_member(part)]
+        people = [part.title for part in self.graph.parts(node.id) if is_member(part)]
+        if node.value is not None:
+            above = f" of {self.graph[node.parent].title}" if node.parent else ""
+            return f"{node.title}{above} ({node.value})"
+        told = ", ".join([*people[:3], *parts[:3]])
+        return f"{node.title} ({told})" if told else node.title
+
+    def _last_changed(self, within: TaskNode | None = None) -> TaskNode | None:
+        """The task that was last changed from something else."""
+        pool = self.graph.subtree(within.id, gone=True) if within else self.graph.values()
+        changed = [node for node in pool if node.history and node.op in ("update", "replace", "rollback", "remove", "inactivate")]
+        return max(changed, key=lambda node: (node.turn, node.active), default=None)
+
+    def _whole(self, words: str, avoid: Sequence[TaskNode] = ()) -> TaskNode | None:
+        """The task (not one of its values) that the words name."""
+        hits = [hit.node for hit in self.hits(words) if hit.covered > 0.99 and hit.node not in avoid]
+        whole = [node for node in hits if node.parent is None] or [node for node in hits if node.value is None] or hits
+        if whole and whole[0].value is not None and whole[0].parent and not content(words) <= content(whole[0].title):
+            return self.holder(whole[0])
+        return whole[0] if whole else None
+
+    def _number_slot(self, words: str) -> TaskNode | None:
+        """The task that holds the number of something."""
+        wanted = content(words)
+        people = bool(wanted & content("people person guest guests participant attendee head seats adult pupil kid"))
+        candidates = []
+        for node in self.graph.active:
+            holds = node.value if node.value is not None else node.title
+            if values.number_of(holds) is None or values.kind_of(holds) in ("date", "time", "email", "phone"):
+                continue
+            above = words_of(self.graph[node.parent]) if node.parent else frozenset()
+            own = words_of(node)
+            if wanted & own or (people and node.name in ("party_size", "people", "guests", "guest", "count", "participants", "seats", "persons")):
+                candidates.append((2.0 + len(wanted & own), node))
+            elif wanted and wanted <= (own | above):
+                candidates.append((1.0, node))
+        rank = {key: -position for position, key in enumerate(self.focus)}
+        return max(candidates, key=lambda pair: (pair[0], rank.get(pair[1].id, -99)))[1] if candidates else None
+
+
+def head_of(words: str) -> str | None:
+    """The stem of the last word that carries meaning."""
+    for word in reversed(words.split()):
+        if stems := content(word):
+            return next(iter(stems))
+    return None
+
+
+def slot_name(words: str) -> str:
+    words = re.sub(r"^(?:the|my|our|your|a|an|new|current)\s+", "", words.strip().lower())
+    return re.sub(r"[^\w]+", "_", re.sub(r"'s?\b", "", words)).strip("_")[:40] or "item"
+
+
+def kind_name(title: str) -> str:
+    """A value-free name for a root: its event noun, else 'task'."""
+    bare = PLAN_VERB.sub("", title)
+    head = re.split(r"\s+(?:for|to|in|on|at|with|from|of|about|near|by|after|before|that|who|called)\s+|[,:(]", bare.lower(), maxsplit=1)[0]
+    for word in reversed(re.findall(r"[a-z-]+", head)[-1:] or [""]):
+        if word in EVENTS or word in CONTAINERS:
+            return word.replace("-", "_")
+        if singular(word) in EVENTS or singular(word) in CONTAINERS:
+            return singular(word)
+    return "task"
+
+
+def is_event(title: str) -> bool:
+    return kind_name(title) != "task"
+
+
+def is_project(title: str) -> bool:
+    """Whether other tasks can be part of it: a trip or a launch, not a call or a haircut."""
+    return kind_name(title) in PROJECTS
+
+
+def head_is_event(title: str) -> bool:
+    """Whether the head of a noun phrase is an event: 'trip to Rome', 'team meeting', not 'hotel for the trip'."""
+    head = re.split(r"\s+(?:for|to|in|on|at|with|from|of|about|near|by)\s+|[,:(]", title.lower(), maxsplit=1)[0].split()
+    return bool(head) and any(word in EVENTS or word in CONTAINERS or singular(word) in EVENTS for word in head[-2:])
+
+
+def typed_in(title: str, slot: str) -> str | None:
+    """The value of a kind that stands in a title, if there is just one."""
+    kind = {"budget": "amount", "number": "time"}.get(slot, slot)
+    found = [span.text for span in values.spot(title) if span.kind == kind]
+    return found[0] if len(found) == 1 else None
+
+
+def is_person_name(slot: str) -> bool:
+    return re.match(r"(?:participant|guest|assignee|attendee|speaker|player|teacher|passenger)", slot) is not None
+
+
+def is_person_slot(node: TaskNode) -> bool:
+    return is_person_name(node.name)
+
+
+def focus_after(graph: TaskGraph, focus: Sequence[str], changes: Iterable[object], checks: Iterable[Check], size: int = 8) -> tuple[str, ...]:
+    """Ids of the tasks that the talk is about after a turn, the latest first.
+
+    changes: records with `changed` (ids, the one meant first), in order. checks: the questions of the turn.
+    """
+    order: list[str] = []
+    for change in changes:
+        changed = tuple(getattr(change, "changed", ()))
+        order = [*changed[:1], *order]
+    for check in checks:
+        order = [*[key for key in check.question.tasks[:3]], *order]
+    seen = dict.fromkeys(key for key in [*order, *focus] if key in graph)
+    return tuple(seen)[:size]

@@ -1,0 +1,564 @@
+"""A chat model behind any OpenAI-compatible endpoint: as interpreter and as responder.
+
+The only importer of langchain_openai. What can go wrong with a model, each in words for the user (never the
+server's own text, which may hold a key):
+
+    ModelFault
+      Unreachable    no answer, or none in the protocol: tried again, then given up
+      Misconfigured  a setting must be put right; the message names it
+      Rejected       the endpoint does not take this request
+      Unusable       an answer that cannot be used: goes back to the model, at most twice
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from json import dumps
+from typing import Any, TypeVar
+
+import openai
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    stop_any,
+    stop_before_delay,
+    wait_random_exponential,
+)
+
+from taskloom.agent import prompts
+from taskloom.agent.interpreter import Interpreter, Reading, Usage, View
+from taskloom.agent.outline import outline, quoted, schema_lines, was
+from taskloom.agent.responder import Brief, Responder, ResponderError
+from taskloom.agent.settings import Settings
+from taskloom.agent.state import Change
+from taskloom.agent.wire import SCHEMA, WireError, steps_of
+from taskloom.memory.claims import Answer, Verdict
+from taskloom.memory.tasks import TaskGraph, TaskNode
+
+REPAIRS = 2
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
+
+
+class ModelFault(Exception):
+    """Something about the model went wrong; the message is for the user."""
+
+
+class Unreachable(ModelFault):
+    """No answer, or none in the protocol. retry_after: seconds that the endpoint asks to wait."""
+
+    def __init__(self, message: str, retry_after: float = 0.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Misconfigured(ModelFault):
+    """A setting must be put right; the message names it."""
+
+
+class Rejected(ModelFault):
+    """The endpoint does not take this request, with this status."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Unusable(ModelFault):
+    """An answer that cannot be used. text: what there was of it. why: what to tell the model."""
+
+    def __init__(self, why: str, text: str = "") -> None:
+        super().__init__("the model's answer could not be used")
+        self.why, self.text = why, text
+
+
+class Unwritten(ResponderError):
+    """The model could not write the reply. usage: what trying cost."""
+
+    def __init__(self, message: str, usage: Usage) -> None:
+        super().__init__(message)
+        self.usage = usage
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """Where the model is and how patient to be; times in seconds.
+
+    timeout: for one request. patience: for all requests that reading one utterance or writing one reply may
+    take, waiting included. tries: requests for one answer while the endpoint does not answer. backoff: the
+    first wait between two, doubled each time. cooldown: how long an endpoint that did not answer is left
+    alone. temperature and max_tokens are sent only where set: some models refuse them.
+    """
+
+    model: str
+    api_key: SecretStr | None = None
+    base_url: str | None = None
+    timeout: float = 60.0
+    patience: float = 120.0
+    tries: int = 3
+    backoff: float = 0.5
+    cooldown: float = 20.0
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+
+@dataclass(slots=True)
+class Meter:
+    """Adds up what the requests cost, failed ones included."""
+
+    usage: Usage = field(default_factory=Usage)
+
+    def request(self) -> None:
+        """Count a request that is about to be sent."""
+        self.usage += Usage(model_calls=1)
+
+    def tokens(self, reported: Any) -> None:
+        """Count the tokens of an answer as langchain reports them (None: not reported)."""
+        if reported:
+            self.usage += Usage(0, reported.get("input_tokens", 0), reported.get("output_tokens", 0))
+
+
+class ChatModel:
+    """A chat model with retries; one for each model and process, used by interpreter and responder alike.
+
+    It remembers that the endpoint takes no JSON schema, and for a while that it does not answer.
+    """
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self.settings = settings
+        self._no_schema = False
+        self._down: tuple[float, Unreachable] | None = None
+        common: dict[str, Any] = {
+            "model": settings.model,
+            "api_key": settings.api_key or SecretStr("not set"),
+            "base_url": settings.base_url,
+            "temperature": settings.temperature,
+            "max_tokens": settings.max_tokens,
+            "timeout": settings.timeout,
+            "max_retries": 0,
+            "use_responses_api": False,
+            "stream_usage": True,
+            "tags": ["nostream"],  # the graph passes checked pieces on by itself
+        }
+        self._writer = ChatOpenAI(**common)
+        # Under a graph that streams messages `invoke` would stream too.
+        self._reader = ChatOpenAI(**common, disable_streaming=True)
+
+    def ask(
+        self, messages: Sequence[BaseMessage], schema: dict[str, Any], meter: Meter, deadline: float
+    ) -> str:
+        """The text of an answer that is meant to be JSON of a schema, not checked.
+
+        Raises:
+            ModelFault: there is no answer, or one that is cut off, refused or not text.
+        """
+        if not self._no_schema:
+            form = {"type": "json_schema", "json_schema": {"name": "reading", "schema": schema}}
+            try:
+                return self._tried(
+                    lambda left: self._answer(messages, meter, left, response_format=form), deadline
+                )
+            except Rejected as fault:
+                if fault.status not in (400, 415, 422, 501):
+                    raise
+        plain = [SystemMessage(f"{messages[0].text}{prompts.READ_PLAIN}{dumps(schema)}"), *messages[1:]]
+        try:
+            text = self._tried(lambda left: self._answer(plain, meter, left), deadline)
+        except Unusable:
+            self._no_schema = True
+            raise
+        self._no_schema = True
+        return text
+
+    def stream(self, messages: Sequence[BaseMessage], meter: Meter, deadline: float) -> Iterator[str]:
+        """The pieces of an answer; requests are repeated only until the first piece has come.
+
+        Raises:
+            ModelFault: as `ask`; after some pieces where the answer is cut off.
+        """
+        first, rest = self._tried(lambda left: self._opened(messages, meter, left, deadline), deadline)
+        yield first
+        yield from rest
+
+    # ---- one request ----------------------------------------------------------------------------
+
+    def _answer(self, messages: Sequence[BaseMessage], meter: Meter, timeout: float, **options: Any) -> str:
+        # Not with_structured_output: its parser completes a reply that was cut off, which drops steps
+        # silently, and takes quadratic time over a long one.
+        meter.request()
+        try:
+            with self._faults():
+                answer = self._reader.invoke(list(messages), timeout=timeout, **options)
+                text = answer.text
+        except (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError) as error:
+            if error.completion is not None and (usage := error.completion.usage) is not None:
+                meter.usage += Usage(0, usage.prompt_tokens, usage.completion_tokens)
+            cut = isinstance(error, openai.LengthFinishReasonError)
+            raise Unusable("it was cut off; be shorter" if cut else "it was withheld by a filter") from None
+        meter.tokens(answer.usage_metadata)
+        if answer.additional_kwargs.get("refusal"):
+            raise Unusable("it was a refusal; only turn the message into steps")
+        if answer.tool_calls or answer.invalid_tool_calls:
+            raise Unusable("there are no tools; write the JSON object as text", text)
+        _check_end(answer.response_metadata.get("finish_reason"), text)
+        return text
+
+    def _opened(
+        self, messages: Sequence[BaseMessage], meter: Meter, timeout: float, deadline: float
+    ) -> tuple[str, Iterator[str]]:
+        pieces = self._pieces(messages, meter, timeout, deadline)
+        return next(pieces), pieces
+
+    def _pieces(
+        self, messages: Sequence[BaseMessage], meter: Meter, timeout: float, deadline: float
+    ) -> Iterator[str]:
+        """The pieces that are not empty, at least one."""
+        meter.request()
+        chunks = self._writer.stream(list(messages), timeout=timeout)
+        text, end = "", None
+        while True:
+            with self._faults():
+                chunk = next(chunks, None)
+            if chunk is None:
+                break
+            meter.tokens(getattr(chunk, "usage_metadata", None))
+            end = chunk.response_metadata.get("finish_reason", end)
+            if piece := chunk.text:
+                text += piece
+                yield piece
+            if time.monotonic() > deadline:
+                raise Unreachable("the model took too long")
+        if end is None:
+            raise Unreachable("the connection to the model broke off")
+        _check_end(end, text)
+
+    # ---- faults ---------------------------------------------------------------------------------
+
+    def _tried(self, request: Callable[[float], _T], deadline: float) -> _T:
+        """Send a request until it is answered, with growing waits, within the tries and the time there are.
+
+        Args:
+            request: sends it, given the seconds that it may take.
+            deadline: when to give up, on the monotonic clock.
+        """
+        if self.settings.api_key is None and self.settings.base_url is None:
+            raise Misconfigured("there is no key for the model: set OPENAI_API_KEY (or OPENAI_BASE_URL)")
+        if self._down and time.monotonic() < self._down[0]:
+            raise Unreachable(str(self._down[1]))
+        backoff = wait_random_exponential(self.settings.backoff, max=10, min=self.settings.backoff / 2)
+
+        def wait(state: RetryCallState) -> float:
+            fault = state.outcome.exception() if state.outcome else None
+            return max(backoff(state), fault.retry_after if isinstance(fault, Unreachable) else 0.0)
+
+        attempts = Retrying(
+            retry=retry_if_exception_type(Unreachable),
+            wait=wait,
+            stop=stop_any(
+                stop_after_attempt(self.settings.tries), stop_before_delay(deadline - time.monotonic())
+            ),
+            sleep=time.sleep,
+            reraise=True,
+        )
+        try:
+            result = attempts(
+                lambda: request(max(0.001, min(self.settings.timeout, deadline - time.monotonic())))
+            )
+        except Unreachable as fault:
+            self._down = (time.monotonic() + self.settings.cooldown, fault)
+            raise
+        self._down = None
+        return result
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        """Turn whatever the client raises into a fault, without the server's words."""
+        try:
+            with warnings.catch_warnings():
+                # The advice that langchain-openai gives its caller is followed already.
+                warnings.filterwarnings("ignore", category=UserWarning)
+                yield
+        except (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError):
+            raise
+        except Exception as error:  # noqa: BLE001  a body that is no chat completion raises almost anything
+            fault = self._fault(error)
+            _log.info("model request failed: %s (%s)", type(error).__name__, fault)
+            raise fault from None
+
+    def _fault(self, error: Exception) -> ModelFault:
+        match error:
+            case openai.APITimeoutError():
+                return Unreachable("the model did not answer in time")
+            case openai.APIConnectionError():
+                return Unreachable(
+                    "the model could not be reached or broke off (OPENAI_BASE_URL says where it is)"
+                )
+            case openai.APIStatusError():
+                return self._status_fault(error)
+            case _:
+                return Unreachable(
+                    "the model's endpoint sent something that is no answer (see OPENAI_BASE_URL)"
+                )
+
+    def _status_fault(self, error: openai.APIStatusError) -> ModelFault:
+        status, code = error.status_code, error.code
+        name = quoted(self.settings.model, 80)
+        if status in (401, 403):
+            return Misconfigured(f"the model's endpoint refused the key ({status}): check OPENAI_API_KEY")
+        if status == 404 or code in ("model_not_found", "invalid_model"):
+            return Misconfigured(
+                f"the endpoint does not know the model {name} ({status}): "
+                "check TASKLOOM_MODEL and OPENAI_BASE_URL"
+            )
+        if code == "insufficient_quota":
+            return Misconfigured(f"the quota of the model's key is used up ({status}): check OPENAI_API_KEY")
+        if status in (408, 409, 429) or (status >= 500 and status != 501):
+            wait = _retry_after(error)
+            busy = "is busy" if status == 429 else "failed"
+            asks = f" and asks to wait {wait:.0f} s" if wait >= 1 else ""
+            return Unreachable(f"the model's endpoint {busy} ({status}){asks}", wait)
+        if status < 400:
+            return Misconfigured(f"the model is not at this address ({status}): check OPENAI_BASE_URL")
+        if status == 413 or code == "context_length_exceeded":
+            return Rejected("that is too long for the model", 413)
+        return Rejected(
+            f"the model's endpoint did not take the request ({status}): check TASKLOOM_MODEL", status
+        )
+
+
+def chat_model(given: Settings, model: str = "") -> ChatModel:
+    """The chat model that the settings name, or another one at the same endpoint."""
+    return ChatModel(
+        ModelSettings(
+            model=model or given.model,
+            api_key=given.openai_api_key,
+            base_url=given.openai_base_url,
+            timeout=given.model_timeout,
+            patience=2 * given.model_timeout,
+        )
+    )
+
+
+def _check_end(finish: str | None, text: str) -> None:
+    """Refuse an answer that is empty or did not come to its end."""
+    if finish == "length":
+        raise Unusable("it was cut off; be shorter", text)
+    if finish == "content_filter":
+        raise Unusable("it was withheld by a filter", text)
+    if not text.strip():
+        raise Unusable("it was empty")
+
+
+def _retry_after(error: openai.APIStatusError) -> float:
+    """The seconds that the endpoint asks to wait: 0 where it does not, or not in a form that HTTP knows."""
+    header = error.response.headers.get("retry-after", "")
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()
+        except (ValueError, TypeError):
+            return 0.0
+    return seconds if 0 < seconds < float("inf") else 0.0
+
+
+# ---- the interpreter ------------------------------------------------------------------------------
+
+
+class ModelInterpreter:
+    """Reads an utterance with one model call; where that cannot be had, by the fallback, and says so."""
+
+    def __init__(self, chat: ChatModel, fallback: Interpreter) -> None:
+        self.chat, self.fallback = chat, fallback
+
+    def read(self, utterance: str, view: View) -> Reading:
+        """Read one utterance in the light of what there is; never raises for the model's sake.
+
+        Returns:
+            The model's steps, or the fallback's with a note that says what is wrong with the model. The usage
+            is that of all requests.
+        """
+        meter = Meter()
+        try:
+            return self._read(utterance, view, meter)
+        except ModelFault as fault:
+            reading = self.fallback.read(utterance, view)
+            note = f"I read this without the model: {fault}."
+            note = f"{reading.note} {note}".strip()
+            return replace(reading, note=note, usage=reading.usage + meter.usage)
+
+    def _read(self, utterance: str, view: View, meter: Meter) -> Reading:
+        deadline = time.monotonic() + self.chat.settings.patience
+        prompt, ids = reading_prompt(utterance, view)
+        messages: list[BaseMessage] = [SystemMessage(prompts.READ), HumanMessage(prompt)]
+        repairs = 0
+        while True:
+            text = ""
+            try:
+                text = self.chat.ask(messages, SCHEMA, meter, deadline)
+                steps = steps_of(text, utterance, view.graph, ids)
+                sure = all(step.act != "unsure" for step in steps)
+                return Reading(steps, sure=sure, by="model", usage=meter.usage)
+            except WireError as error:
+                unusable = Unusable(str(error), text)
+            except Unusable as fault:
+                unusable = fault
+            _log.info("the model's answer could not be used: %s", unusable.why)
+            if repairs == REPAIRS:
+                raise unusable
+            repairs += 1
+            # Only the latest failure goes along: the prompt does not grow with each.
+            messages = [*messages[:2], *_repair(unusable)]
+
+
+def _repair(fault: Unusable) -> Iterator[BaseMessage]:
+    if fault.text.strip():
+        yield AIMessage(fault.text[:1500].encode("utf-8", "replace").decode())
+    yield HumanMessage(prompts.REPAIR.format(error=fault.why[:300].encode("utf-8", "replace").decode()))
+
+
+def reading_prompt(utterance: str, view: View) -> tuple[str, tuple[str, ...]]:
+    """What the model is asked to read, and the ids of the tasks in it: number n is the n-th."""
+    shown = outline(utterance, view)
+    lines = ["Tasks:", *(shown.lines or ["none"])]
+    if view.schemas:
+        lines += ["Kinds of tasks and their slots:", *schema_lines(utterance, view.schemas, view.budget // 2)]
+    if view.examples:
+        lines += ["Read so before:", *(quoted(example, 400) for example in view.examples[:3])]
+    lines += _talk(view.exchanges)
+    if view.question:
+        options = (
+            f", options {' / '.join(quoted(o, 80) for o in view.question.options)}"
+            if view.question.options
+            else ""
+        )
+        lines.append(f"Open question: {quoted(view.question.question)}{options}")
+    lines.append(f"Message: {quoted(utterance, len(utterance))}")
+    return "\n".join(lines), shown.ids
+
+
+def _talk(exchanges: Sequence[tuple[str, str]]) -> list[str]:
+    """The last two exchanges."""
+    said = [f"user {quoted(user)}\nassistant {quoted(reply)}" for user, reply in exchanges[-2:]]
+    return ["Talk so far:", *said] if said else []
+
+
+# ---- the responder --------------------------------------------------------------------------------
+
+
+class ModelResponder:
+    """Writes the reply of a turn with one model call, streamed.
+
+    fallback: writes it where the model does not, and says why; without one that is an error to the caller.
+    """
+
+    def __init__(self, chat: ChatModel, fallback: Responder | None = None) -> None:
+        self.chat, self.fallback = chat, fallback
+
+    def respond(self, brief: Brief) -> Generator[str, None, Usage]:
+        """Yield the reply in pieces, the brief's note first; return what it cost.
+
+        Raises:
+            Unwritten: the model did not write it to its end, and there is no fallback.
+        """
+        meter, begun = Meter(), False
+        messages = [SystemMessage(prompts.RESPOND), HumanMessage(reply_prompt(brief))]
+        try:
+            for piece in self.chat.stream(messages, meter, time.monotonic() + self.chat.settings.patience):
+                if not begun and brief.note:
+                    yield f"{brief.note}\n\n"
+                begun = True
+                yield piece
+        except ModelFault as fault:
+            why = f"I write this without the model: {fault}."
+            if self.fallback is None:
+                raise Unwritten(why, meter.usage) from fault
+            if begun:
+                yield " …\n\n"
+            note = why if begun or str(fault) in brief.note else f"{brief.note} {why}".strip()
+            usage = yield from self.fallback.respond(replace(brief, note=note))
+            return meter.usage + usage
+        return meter.usage
+
+
+def reply_prompt(brief: Brief) -> str:
+    """The brief in words: what was done, refused, found, proposed and is to be asked."""
+    turn, graph = brief.turn, brief.graph
+    lines = _talk(brief.exchanges)
+    lines.append(f"User says now: {quoted(brief.utterance, 2000)}")
+    lines += [line for change in turn.changes for line in _change_lines(change, graph)]
+    lines += [line for answer in brief.answers for line in _answer_lines(answer, graph)]
+    if brief.facts:
+        lines += ["Tasks now:", *(quoted(fact, 400) for fact in brief.facts)]
+    lines += [f"Proposed, to be confirmed: {_now(graph[key])}" for key in turn.proposals if key in graph]
+    if not (turn.changes or brief.answers or turn.question or turn.proposals):
+        lines.append("Nothing was changed.")
+    if turn.question:
+        options = f" Options: {', '.join(quoted(option, 80) for option in turn.question.options)}."
+        lines.append(f"Ask: {quoted(turn.question.question)}.{options if turn.question.options else ''}")
+    lines += [f"Your reply just now was wrong, write another: {quoted(fault)}" for fault in brief.faults]
+    return "\n".join(lines)
+
+
+def _now(node: TaskNode) -> str:
+    """'"destination" of "trip" is "Seattle" (was "Rome")' without the parts that there are not."""
+    text = quoted(node.title, 80)
+    if node.value is not None and node.value != node.title:
+        text += f" is {quoted(node.value)}"
+    if former := was(node):
+        text += f" (was {quoted(former, 120)})"
+    return text if node.status in ("open", "filled") else f"{text}, {node.status}"
+
+
+def _change_lines(change: Change, graph: TaskGraph) -> Iterator[str]:
+    kind = change.operation.kind
+    if change.refused is not None:
+        yield f"Refused ({kind}): {quoted(change.refused)}"
+        return
+    done = [_now(graph[key]) for key in change.changed if key in graph and key not in change.stale]
+    if done:
+        more = f"; and {len(done) - 12} more" if len(done) > 12 else ""
+        yield f"Done ({kind}): {'; '.join(done[:12])}{more}"
+    for title, keys in (("Needs another look because of it", change.stale), ("Can go on now", change.opened)):
+        names = ", ".join(quoted(graph[key].title, 80) for key in keys[:6] if key in graph)
+        if names:
+            yield f"{title}: {names}"
+
+
+def _answer_lines(answer: Answer, graph: TaskGraph) -> Iterator[str]:
+    about = f" about {quoted(answer.question.about, 120)}" if answer.question.about else ""
+    found = "; ".join(_now(graph[key]) for key in answer.tasks[:40] if key in graph)
+    nothing = "see the verdict" if answer.verdict else "nothing found"
+    yield f"Asked ({answer.question.kind}){about}: {found or nothing}"
+    if answer.verdict:
+        yield f"Verdict: {_verdict(answer.verdict, graph)}"
+
+
+def _verdict(verdict: Verdict, graph: TaskGraph) -> str:
+    """A verdict as a fact to be told."""
+    claimed = quoted(verdict.claimed, 120) if verdict.claimed else "it"
+    task = graph.get(verdict.task or "")
+    where = f" for {quoted(task.title, 80)}" if task else ""
+    now = f"; now it is {quoted(verdict.now)}" if verdict.now else ""
+    words = f", by the user's words {quoted(verdict.said)}" if verdict.said else ""
+    if verdict.kind == "holds":
+        return f"true, {claimed} holds{where}{now}{words}"
+    if verdict.kind == "was":
+        until = f" from turn {verdict.since} to turn {verdict.until}" if verdict.until else ""
+        by = f", replaced by {quoted(verdict.replaced_by)}" if verdict.replaced_by else ""
+        return f"{claimed} was so{where}{until}, but is no more{by}{now}{words}"
+    if verdict.kind == "never":
+        return f"false, {claimed} was never said{where}{now}"
+    return f"nothing is known of {claimed}{where}"

@@ -1,0 +1,411 @@
+"""The nodes of the graph: each reads the state, calls one function and returns an update.
+
+No node changes what it is given, and none builds a service. `interrupt` runs a node again from its top when
+the run is resumed; only `update_graph` interrupts, and it has no effect but its return value.
+"""
+
+from __future__ import annotations
+
+import logging
+import unicodedata
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, Literal
+from uuid import uuid4
+
+from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, BaseMessage, HumanMessage
+from langgraph.errors import NodeError
+from langgraph.graph.message import push_message
+from langgraph.runtime import Runtime
+from langgraph.types import Command, Overwrite, interrupt
+
+from taskloom.memory.claims import answer
+from taskloom.memory.operations import Check, Clarify, Operation, Outcome, Remove, apply
+from taskloom.memory.retrieve import closure, render, render_revision, seeds
+from taskloom.memory.tasks import GraphError, TaskGraph, TaskNode
+
+from .grounding import ground
+from .interpreter import Interpreter, Step, Usage, View
+from .replies import faults_of
+from .responder import Brief, Responder, ResponderError
+from .settings import Style
+from .slots import ASK_AT_MOST, SchemaError, asked_key, fill, load_schemas
+from .state import Approval, Change, Context, Decision, State, Turn, tasks_in
+from .transfer import ThreadExport
+
+Update = dict[str, Any]
+Grounding = Callable[[Sequence[Step], View], tuple[Operation, ...]]
+
+MAX_UTTERANCE = 20_000  # characters; a longer text is a document, not something said
+FOCUS = 12  # tasks kept in focus
+EXCHANGES = 2  # (user, assistant) pairs that go along for pronouns
+NOT_APPROVED = "you did not approve it, so nothing was removed"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Who understands, and who answers."""
+
+    interpreter: Interpreter
+    responder: Responder
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """All that the nodes use and do not make: given to `build_graph` once.
+
+    voice: gives the voice for the model a run asks for ('' for the configured one, 'rules' for none).
+    template: answers without a model, when there is none, or when the model's reply is not right.
+    replies: who answers, where the run does not say. ground: from steps to operations. check: what is wrong
+    with a reply, in words.
+    """
+
+    voice: Callable[[str], Voice]
+    template: Responder
+    replies: Style = "auto"
+    clock: Callable[[], datetime] = datetime.now
+    ground: Grounding = ground
+    check: Callable[[str, Brief], Sequence[str]] = faults_of
+
+
+# ---- the nodes ------------------------------------------------------------------------------------
+
+
+def decompose(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
+    """Read the user's words into steps."""
+    number = turn_of(state).number + 1
+    if state.get("load"):
+        return {"turn": Turn(number=number)}
+    text, fault = utterance_of(state.get("messages", []))
+    if fault:
+        return {"turn": Turn(number=number, utterance=text, reply=fault)}
+    context = context_of(runtime)
+    reading = services.voice(context.model).interpreter.read(text, _view(state, number, context, services))
+    turn = Turn(number=number, utterance=text, steps=reading.steps, by=reading.by, note=reading.note)
+    return {"turn": _with_usage(turn, reading.usage)}
+
+
+def classify_intent(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
+    """Ground the steps: operations on task ids, a clarification where that cannot be done."""
+    turn = turn_of(state)
+    if not turn.steps:
+        return {}
+    operations = services.ground(turn.steps, _view(state, turn.number, context_of(runtime), services))
+    question = next((operation for operation in operations if isinstance(operation, Clarify)), None)
+    return {"turn": turn.model_copy(update={"operations": operations, "question": question})}
+
+
+def update_graph(state: State, runtime: Runtime[Context], *, services: Services) -> Update:  # noqa: ARG001
+    """Carry the operations out, one after the other; ask first where the run wants that."""
+    turn, context = turn_of(state), context_of(runtime)
+    graph = graph_of(state)
+    if text := state.get("load"):
+        return _load(text, state, graph, ask=context.approve)
+    changes, changed = [], dict[str, None]()
+    for operation in turn.operations:
+        if context.approve and not _approved(operation, graph):
+            outcome = Outcome(graph, operation, refused=NOT_APPROVED)
+        else:
+            outcome = apply(graph, operation, turn=turn.number, said=turn.utterance)
+        graph = outcome.graph
+        changed |= dict.fromkeys(outcome.changed)
+        changes.append(
+            Change(
+                operation=operation,
+                changed=outcome.changed,
+                stale=outcome.stale,
+                opened=outcome.opened,
+                refused=outcome.refused,
+            )
+        )
+    if not changes:
+        return {}
+    update: Update = {"turn": turn.model_copy(update={"changes": tuple(changes)})}
+    if changed:
+        update["tasks"] = {key: graph[key] for key in changed}
+    return update
+
+
+def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Services) -> Update:  # noqa: ARG001
+    """Answer the questions from the history, and gather the tasks that the reply needs."""
+    turn = turn_of(state)
+    if not turn.operations:
+        return {}
+    graph = graph_of(state)
+    questions = [op.question for op in turn.operations if isinstance(op, Check)]
+    answers = tuple(answer(graph, question) for question in questions)
+    found = closure(
+        graph,
+        seeds(graph, turn.operations, _touched(turn)),
+        question=questions[0] if questions else None,
+        budget=context_of(runtime).token_budget,
+    )
+    update = {"answers": answers, "facts": found.tasks, "former": found.revisions}
+    return {"turn": turn.model_copy(update=update)}
+
+
+def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -> Update:  # noqa: ARG001
+    """Propose values for what is missing in the tasks of this turn, or ask for one."""
+    turn, context = turn_of(state), context_of(runtime)
+    touched = tuple(key for change in turn.changes for key in change.changed)
+    if not touched or not context.schemas or turn.question is not None:
+        return {}
+    graph = graph_of(state)
+    filling = fill(graph, touched, load_schemas(context.schemas), state.get("asked", {}))
+    proposed: list[str] = []
+    for operation in filling.proposals:
+        outcome = apply(graph, operation, turn=turn.number, said=turn.utterance)
+        graph = outcome.graph
+        proposed += outcome.changed
+    turn = turn.model_copy(update={"proposals": tuple(proposed), "question": filling.question})
+    return {"turn": turn, "tasks": {key: graph[key] for key in proposed}} if proposed else {"turn": turn}
+
+
+def respond(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
+    """Write the reply, streamed; one that contradicts the tasks is written again, then by template."""
+    turn, context = turn_of(state), context_of(runtime)
+    graph = graph_of(state)
+    brief = Brief(
+        utterance=turn.utterance,
+        graph=graph,
+        turn=turn,
+        answers=turn.answers,
+        facts=(
+            *(render(graph[key]) for key in turn.facts),
+            *(render_revision(graph[key], index) for key, index in turn.former),
+        ),
+        note=turn.note,
+        style=context.reply_style or services.replies,
+        exchanges=_exchanges(state.get("messages", [])),
+    )
+    if turn.reply:
+        message, usage = AIMessage(turn.reply, id=uuid4().hex), Usage()
+    else:
+        message, usage = _written(brief, services.voice(context.model).responder, services)
+    turn = turn.model_copy(update={"reply": str(message.text)})
+    return {"messages": [message], "turn": _with_usage(turn, usage)}
+
+
+def remember(state: State, runtime: Runtime[Context], *, services: Services) -> Update:  # noqa: ARG001
+    """Keep what the next turn needs: the question left open, and the tasks in focus."""
+    turn = turn_of(state)
+    if not turn.operations:
+        return {"load": None} if state.get("load") else {}
+    focus = dict.fromkeys([*_touched(turn), *state.get("focus", ())])
+    update: Update = {"question": turn.question, "focus": tuple(focus)[:FOCUS]}
+    counts = _counts(state)
+    return {**update, "asked": counts} if counts != state.get("asked", {}) else update
+
+
+def apologise(state: State, error: NodeError) -> Command[Literal["respond"]]:
+    """Instead of a node that failed before anything was changed: a reply that says so."""
+    _log.error("%s failed", error.node, exc_info=error.error)
+    turn = turn_of(state) if error.node != "decompose" else Turn(number=turn_of(state).number + 1)
+    why = str(error.error) if isinstance(error.error, SchemaError) else type(error.error).__name__
+    reply = f"Something went wrong while I read that ({why}). Nothing was changed."
+    update = {"operations": (), "question": None, "reply": reply}
+    return Command(update={"turn": turn.model_copy(update=update)}, goto="respond")
+
+
+# ---- what they call -------------------------------------------------------------------------------
+
+
+def context_of(runtime: Runtime[Any]) -> Context:
+    """The context of a run: defaults without one; of a parent graph's own context, the user is known."""
+    given = runtime.context
+    if isinstance(given, Context):
+        return given
+    if isinstance(given, dict):
+        return Context.model_validate(given)
+    user = getattr(given, "user_id", None)
+    return Context(user_id=user) if isinstance(user, str) and user else Context()
+
+
+def graph_of(state: State) -> TaskGraph:
+    """The tasks of a state as a graph; the same one for the same tasks, so that nodes share its indexes."""
+    tasks = state.get("tasks", {})
+    for known, graph in tuple(_recent):
+        if known is tasks:
+            return graph
+    graph = TaskGraph(tasks_in(tasks))
+    _recent.append((tasks, graph))
+    return graph
+
+
+_recent: deque[tuple[dict[str, TaskNode], TaskGraph]] = deque(maxlen=8)  # more than runs at a time
+
+
+def utterance_of(messages: Sequence[BaseMessage]) -> tuple[str, str]:
+    """The text of the last message if the user said it, without control characters, and what is wrong."""
+    if not messages or not isinstance(messages[-1], HumanMessage):
+        return "", "There is no message to read."
+    text = str(messages[-1].text)
+    if len(text) > MAX_UTTERANCE:
+        short = f"{text[:80]}…"
+        return (
+            short,
+            f"That is too long for me: {len(text):,} characters, where {MAX_UTTERANCE:,} is the most.",
+        )
+    kinds = [unicodedata.category(char) for char in text]
+    clean = [" " if kind in ("Cc", "Cs") and char not in "\n\t" else char
+             for char, kind in zip(text, kinds, strict=True)]  # fmt: skip
+    if all(kind[0] in "CZ" for kind in kinds):
+        return "", "I did not get any words. What should I note, change or look up?"
+    return "".join(clean).strip(), ""
+
+
+def turn_of(state: State) -> Turn:
+    """The turn in the state: this one's, or the last one's before `decompose`.
+
+    A server that is strict about types (LANGGRAPH_STRICT_MSGPACK) gives what it has read as plain data.
+    """
+    turn: Any = state.get("turn", {})
+    return turn if isinstance(turn, Turn) else Turn.model_validate(turn)
+
+
+def _question_of(state: State) -> Clarify | None:
+    question: Any = state.get("question")
+    return Clarify.model_validate(question) if isinstance(question, dict) else question
+
+
+def _view(state: State, number: int, context: Context, services: Services) -> View:
+    return View(
+        graph=graph_of(state),
+        turn=number,
+        focus=tuple(state.get("focus", ())),
+        question=_question_of(state),
+        exchanges=_exchanges(state.get("messages", [])),
+        schemas=load_schemas(context.schemas),
+        now=services.clock(),
+        budget=context.token_budget,
+    )
+
+
+def _exchanges(messages: Sequence[AnyMessage]) -> tuple[tuple[str, str], ...]:
+    """The last (user, assistant) pairs before the message of this turn."""
+    recent = messages[-1 - 2 * EXCHANGES : -1]
+    pairs = pairwise(recent)
+    return tuple(
+        (str(said.text), str(reply.text))
+        for said, reply in pairs
+        if isinstance(said, HumanMessage) and isinstance(reply, AIMessage)
+    )
+
+
+def _touched(turn: Turn) -> tuple[str, ...]:
+    """Ids of the tasks that a turn changed or was asked about, the latest first, without the stale ones."""
+    found: list[str] = []
+    for change in reversed(turn.changes):
+        found += [key for key in change.changed if key not in change.stale]
+    for told in turn.answers:
+        found += told.tasks
+    return tuple(dict.fromkeys(found))
+
+
+def _counts(state: State) -> dict[str, int]:
+    """How often each slot was asked for, after this turn; one that was declined counts as often enough."""
+    turn, counts = turn_of(state), dict(state.get("asked", {}))
+    before = _question_of(state)
+    if before and (key := asked_key(before)) and any(step.act == "no" for step in turn.steps):
+        counts[key] = ASK_AT_MOST
+    if turn.question and (key := asked_key(turn.question)):
+        counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+def _with_usage(turn: Turn, usage: Usage) -> Turn:
+    return turn.model_copy(
+        update={
+            "model_calls": turn.model_calls + usage.model_calls,
+            "prompt_tokens": turn.prompt_tokens + usage.prompt_tokens,
+            "completion_tokens": turn.completion_tokens + usage.completion_tokens,
+        }
+    )
+
+
+def _approved(operation: Operation, graph: TaskGraph) -> bool:
+    """Whether an operation may go on; asks before a whole task with parts is removed."""
+    root = graph.get(operation.task) if isinstance(operation, Remove) else None
+    if (
+        root is None
+        or not root.active
+        or root.parent is not None
+        or not (parts := graph.subtree(root.id)[1:])
+    ):
+        return True
+    number = f"{len(parts)} part{'s' if len(parts) > 1 else ''}"
+    return _ask("remove", f"Remove {root.title} with its {number}?", (root.title, *(p.title for p in parts)))
+
+
+def _ask(action: Literal["remove", "load"], question: str, tasks: tuple[str, ...]) -> bool:
+    approval = Approval(action=action, question=question, tasks=tasks)
+    return interrupt(approval.model_dump(mode="json"), response_schema=Decision).approve
+
+
+def _load(text: str, state: State, graph: TaskGraph, *, ask: bool) -> Update:
+    """An export in place of the tasks; nothing changes where it cannot be read or is not wanted."""
+    turn = turn_of(state)
+    try:
+        export = ThreadExport.from_json(text)
+    except GraphError as error:
+        return {"turn": turn.model_copy(update={"reply": f"I could not load that: {error}."})}
+    count = f"{len(export.graph.active)} task{'s' if len(export.graph.active) != 1 else ''}"
+    there = tuple(root.title for root in graph.parts(None))
+    if ask and there and not _ask("load", f"Load {count} in place of what is there?", there):
+        return {"turn": turn.model_copy(update={"reply": "Nothing was loaded; everything is as it was."})}
+    loaded = {"number": max(turn.number, export.last_turn() + 1), "reply": f"Loaded {count}."}
+    update: Update = {
+        "tasks": Overwrite(dict(export.graph)),
+        "turn": turn.model_copy(update=loaded),
+        "focus": export.focus,
+        "question": None,
+    }
+    if export.messages:
+        update["messages"] = Overwrite([*export.as_messages(), *state.get("messages", [])])
+    return update
+
+
+def _written(brief: Brief, responder: Responder, services: Services) -> tuple[AIMessage, Usage]:
+    """The reply as the brief's style wants it, with what it cost."""
+    usage = Usage()
+    for _ in range(2 if _wants_model(brief) else 0):
+        key, pieces = uuid4().hex, responder.respond(brief)
+        try:
+            message, cost = _streamed(key, pieces)
+        except ResponderError as error:
+            usage += error.usage
+            brief = replace(brief, note=" ".join(filter(None, [brief.note, str(error)])))
+            break
+        usage += cost
+        faults = tuple(services.check(str(message.text), brief))
+        if not faults:
+            return message, usage
+        brief = replace(brief, faults=faults)
+    message, cost = _streamed(uuid4().hex, services.template.respond(brief))
+    return message, usage + cost
+
+
+def _wants_model(brief: Brief) -> bool:
+    """Whether the responder is to write: in style 'auto', unless the turn only confirms changes."""
+    plain = bool(brief.turn.changes) and not brief.answers
+    return brief.style == "model" or (brief.style == "auto" and not plain)
+
+
+def _streamed(key: str, pieces: Generator[str, None, Usage]) -> tuple[AIMessage, Usage]:
+    """The message that the pieces make, each passed to the stream as it comes, with what it cost.
+
+    All chunks carry the id of the message: to a client a new id says that the text before was withdrawn.
+    """
+    text = ""
+    while True:
+        try:
+            piece = next(pieces)
+        except StopIteration as end:
+            return AIMessage(text, id=key), end.value
+        text += piece
+        push_message(AIMessageChunk(content=piece, id=key), state_key=None)

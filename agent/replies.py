@@ -1,0 +1,119 @@
+"""Replies without a model: a template for every operation, verdict and question, in plain English.
+
+The same brief always gives the same reply. What a template says of the past it marks as past, so that every
+reply passes `faults.faults_of`, the check that a model's reply has to pass too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Sequence
+
+from taskloom.memory.operations import Check, Clarify, names
+from taskloom.memory.tasks import TaskNode
+
+from .answers import Answers
+from .changes import Changes
+from .faults import faults_of
+from .interpreter import Usage
+from .naming import INLINE, MANY, Names
+from .responder import Brief
+from .wording import clip, join, pick, sentence, the, title_of
+
+__all__ = ["TemplateResponder", "faults_of"]
+
+
+class TemplateResponder:
+    """Writes every reply from templates; costs nothing and never fails."""
+
+    def respond(self, brief: Brief) -> Generator[str, None, Usage]:
+        """Yield the reply, sentence by sentence; never empty."""
+        separator = ""
+        for piece in _Reply(brief).pieces():
+            yield piece if piece.startswith("\n") else separator + piece
+            separator = "\n" if "\n" in piece else " "
+        return Usage()
+
+
+class _Reply:
+    """One reply in the making."""
+
+    def __init__(self, brief: Brief) -> None:
+        self.brief, self.turn, self.graph = brief, brief.turn, brief.graph
+        self.names = Names(brief.graph)
+
+    def pieces(self) -> list[str]:
+        """The sentences and lists of the reply, in the order in which they are said."""
+        notes = [sentence(note) for note in dict.fromkeys([self.turn.note, self.brief.note]) if note]
+        told = Changes(self.turn, self.graph, self.names).pieces()
+        for answer in self.brief.answers or self.turn.answers:
+            told += Answers(self.graph, self.names).pieces(answer)
+        told += self._proposals() + self._question()
+        return list(dict.fromkeys([*notes, *(told or [self._small_talk()])]))
+
+    def _proposals(self) -> list[str]:
+        """The proposed values in one sentence, for confirmation."""
+        nodes = [self.graph[key] for key in self.turn.proposals if key in self.graph]
+        waiting = [node for node in nodes if node.status == "proposed"]
+        if not waiting:
+            return []
+        sources = {self._origin(node) for node in waiting}
+        wholes = {node.parent for node in waiting}
+        opening = "I suggest"
+        if len(sources) == 1 and (origin := sources.pop()):
+            opening = f"{origin}, I suggest"
+        elif len(wholes) == 1 and (whole := wholes.pop()):
+            opening = f"I suggest for {the(title_of(self.graph[whole]))}"
+        entries = [self.names.entry(node, deep=False, marked=False) for node in waiting]
+        keep = "these" if len(waiting) > 1 else "that"
+        return [f"{opening}: {join(entries, limit=MANY)}. Shall I keep {keep}?"]
+
+    def _origin(self, node: TaskNode) -> str:
+        """Where a proposal comes from."""
+        key = node.source.removeprefix("memory:")
+        if key != node.source and key in self.graph:
+            return f"As with the earlier {title_of(self.graph.root(key))}"
+        return ""
+
+    def _question(self) -> list[str]:
+        """The one question to the user, with its options."""
+        question = self.turn.question
+        if question is None:
+            clarify = (op for op in self.turn.operations if isinstance(op, Clarify))
+            asked = (c.operation for c in self.turn.changes if isinstance(c.operation, Clarify))
+            question = next(clarify, None) or next(asked, None)
+        if question is None:
+            return []
+        text = question.question.strip() or "Which one do you mean?"
+        options = [option for option in question.options if not names(option, text)]
+        if not options:
+            return [text if text.endswith("?") else sentence(text)]
+        return [f"{text.rstrip('?. ')}: {_options(options)}?"]
+
+    def _small_talk(self) -> str:
+        """A friendly line where there was nothing to do; a question where nothing was understood."""
+        said, steps = self.brief.utterance or self.turn.utterance, self.turn.steps
+        for pattern, lines in _SMALL_TALK:
+            if pattern.search(said):
+                return pick(lines, said)
+        if any(isinstance(op, Check) for op in self.turn.operations):
+            return "I have nothing on that."
+        if steps and all(step.act == "chat" for step in steps):
+            return pick(("All right. Your tasks are as they were.", "Okay. I changed nothing."), said)
+        return "I am not sure what you would like me to note or change. Could you put it in other words?"
+
+
+_SMALL_TALK: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (re.compile(r"\b(?:bye|goodbye|see you|good night|that'?s all|that is all)\b", re.IGNORECASE),
+     ("Goodbye! Your tasks stay as they are.", "See you! I keep your tasks as they are.")),
+    (re.compile(r"\b(?:thanks|thank you|thx|cheers|appreciate)\b", re.IGNORECASE),
+     ("You're welcome!", "You're welcome! Tell me when something changes.")),
+    (re.compile(r"^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening))\b", re.IGNORECASE),
+     ("Hello! What would you like to plan?", "Hello! What can I note for you?")),
+    (re.compile(r"^\W*how are you\b", re.IGNORECASE), ("Fine, thank you! What can I note for you?",)),
+)  # fmt: skip
+
+
+def _options(options: Sequence[str]) -> str:
+    """'Red, green or blue'."""
+    return join(map(clip, options), limit=INLINE, last="or")

@@ -1,0 +1,52 @@
+"""The environment, read once. Nothing else in Taskloom looks at environment variables."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+Style = Literal["template", "model", "auto"]
+
+
+class Settings(BaseSettings):
+    """What the environment says; every field has a default.
+
+    A variable that is set to nothing counts as not set.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="TASKLOOM_", env_ignore_empty=True, extra="ignore", frozen=True, populate_by_name=True
+    )
+
+    model: str = Field(default="", description="Chat model; '' understands and answers by rules alone.")
+    openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
+    openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
+    home: Path = Field(default=Path("~/.taskloom"), description="Where threads and memory are kept.")
+    embeddings: str = Field(default="", description="Embedding model; '' takes the built-in one.")
+    chroma_url: str | None = Field(default=None, description="Chroma server; default embedded under home.")
+    database_url: SecretStr | None = Field(default=None, description="PostgreSQL; default SQLite under home.")
+    rules_first: bool = Field(default=True, description="Ask the model only where the rules are not sure.")
+    replies: Style = Field(
+        default="auto", description="Who writes replies; auto: the model, except for plain confirmations."
+    )
+    model_timeout: float = Field(default=60.0, gt=0, description="Seconds for one model call.")
+    lock_timeout: float = Field(default=30.0, gt=0, description="Seconds to wait for a thread in use.")
+
+    @field_validator("home")
+    @classmethod
+    def _expand(cls, home: Path) -> Path:
+        return home.expanduser().absolute()
+
+
+@cache
+def settings() -> Settings:
+    """The settings of this process.
+
+    Raises:
+        pydantic.ValidationError: a variable has a value of the wrong form; the message names it.
+    """
+    return Settings()

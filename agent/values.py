@@ -1,0 +1,314 @@
+"""Typed values in text: where dates, times, amounts, counts, e-mail addresses and telephone numbers stand.
+
+Values keep the user's words ("June 10th", "2 PM"); what they mean is worked out where it is needed, by
+dateparser, phonenumbers, email-validator and price-parser.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import cache
+from typing import Literal
+
+Kind = Literal["date", "time", "duration", "amount", "count", "email", "phone", "url", "percent"]
+
+NUMBER_WORDS = {
+    word: number
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen twenty".split()
+    )
+} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+     "hundred": 100, "dozen": 12, "couple": 2}  # fmt: skip
+_NUMBER = rf"(?:\d+(?:[.,]\d+)?|{'|'.join(NUMBER_WORDS)})"
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
+    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?(?![a-z])"
+)
+_WEEKDAY = (
+    r"(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|"
+    r"sun(?:day)?)s?(?![a-z])"
+)
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?(?![\d:]|\s*(?:[ap]\.?m|people|guests|nights|%))"
+_ORDINAL = r"\d{1,2}(?:st|nd|rd|th)"
+_DATE = "|".join(
+    [
+        r"\d{4}-\d{2}-\d{2}",
+        r"\d{1,2}/\d{1,2}(?:/\d{2,4})?",
+        rf"(?:{_WEEKDAY},?\s+(?:the\s+)?)?{_MONTH}\s+(?:the\s+)?{_DAY}(?:\s*(?:-|–|to|through|until)\s*(?:{_MONTH}\s+)?{_DAY})?(?:,?\s+\d{{4}})?",
+        rf"(?:{_WEEKDAY},?\s+)?(?:the\s+)?{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}})?",
+        rf"(?:(?:early|mid|late|end of|beginning of)[\s-]+)?(?:next\s+|this\s+)?{_MONTH}\s+\d{{4}}",
+        rf"(?:this|next|last|coming)\s+(?:{_WEEKDAY}|weekend|week|month|year|quarter|spring|summer|autumn|fall|winter)",
+        rf"{_WEEKDAY}(?:\s*(?:-|–|to|through)\s*{_WEEKDAY})(?![a-z])",
+        rf"(?:{_WEEKDAY})(?:,?\s+(?:the\s+)?{_ORDINAL})?(?:\s+next\s+week)?",
+        r"the\s+day\s+after\s+tomorrow|today|tomorrow|tonight|yesterday",
+        rf"in\s+{_NUMBER}\s+(?:days?|weeks?|months?|years?)(?:['’]?\s+time)?",
+        rf"(?:early|mid|late|end\s+of|beginning\s+of)[\s-]+{_MONTH}",
+        rf"the\s+{_ORDINAL}(?!\s+(?:one|time|option|date|draft|version|round|floor|street|avenue|session|choice|item|item|place|part|half))",
+        rf"(?<=in\s){_MONTH}|(?<=to\s){_MONTH}|(?<=for\s){_MONTH}|(?<=until\s){_MONTH}|(?<=by\s){_MONTH}",
+    ]
+)
+_CLOCK = r"(?:\d{1,2}(?:[:.]\d{2})?\s*[ap]\.?\s?m\b\.?|\d{1,2}:\d{2}|noon|midday|midnight|\d{1,2}\s+o['’]?clock)"
+_HALF = r"(?:half|quarter)\s+(?:past|to)\s+(?:\d{1,2}|[a-z]+)"
+_LOOSE = r"(?:\d{1,2}(?:[:.]\d{2})?\s*(?:[ap]\.?m\b\.?)?|noon|midnight)"
+_DAYPART = r"(?:in\s+the\s+)?(?:morning|afternoon|evening)"
+_TIME = "|".join(
+    [
+        rf"(?:from\s+|between\s+){_LOOSE}\s*(?:-|–|to|until|till|and)\s*{_LOOSE}(?!\w|\s*(?:people|days|weeks|of))",
+        rf"\d{{1,2}}(?::\d{{2}})?\s*(?:-|–|to)\s*{_CLOCK}",
+        rf"{_CLOCK}(?:\s*(?:-|–|to|until)\s*{_CLOCK})?",
+        _HALF,
+    ]
+)
+_DURATION = rf"(?:{_NUMBER}|an?|half\s+an)[\s-](?:and\s+a\s+half\s+)?(?:minutes?|mins?|hours?|hrs?|days?|nights?|weeks?|months?|years?)(?:\s+and\s+a\s+half)?(?![a-z])"
+_AMOUNT = (
+    r"(?:US|A|C)?[$€£]\s?\d[\d,]*(?:\.\d+)?\s?(?:k|m|million|thousand)?(?![a-z\d])"
+    r"|\d[\d,]*(?:\.\d+)?\s?k?\s?(?:dollars|bucks|euros?|pounds|usd|eur|gbp|€|£|\$)(?!\w)|\d+(?:\.\d+)?k(?!\w)"
+)
+_EMAIL = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+_URL = r"https?://\S+|www\.\S+\.\w+"
+_PERCENT = r"\d+(?:\.\d+)?\s?(?:%|percent)"
+_PHONE = r"\+?\(?\d[\d\s().-]{6,}\d"
+_COUNT_NOUNS = (
+    r"people|persons?|guests?|adults?|kids?|children|attendees?|participants?|seats?|tickets?|rooms?|tables?|"
+    r"nights?|players?|teams?|copies|bottles?|boxes|pages?|pieces?|servings?|passengers?|visitors?|chairs?|"
+    r"bedrooms?|bathrooms?|beds?|students?|volunteers?|speakers?|items?|units?|cups?|slices?|reps|sets|miles|km|"
+    r"kilometers|pounds|kg|grams|liters|litres|dozen|stars?|cars?|bags?|hours|minutes"
+)
+_COUNT = rf"(?:{_NUMBER}|a\s+(?:dozen|couple\s+of))\s+(?:{_COUNT_NOUNS})(?![a-z])"
+
+_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(rf"(?<![\w@]){'(?:' + pattern + ')'}", re.IGNORECASE))  # type: ignore[misc]
+    for kind, pattern in (
+        ("email", _EMAIL), ("url", _URL), ("amount", _AMOUNT), ("percent", _PERCENT), ("time", _TIME),
+        ("date", _DATE), ("phone", _PHONE), ("duration", _DURATION), ("count", _COUNT),
+    )
+)  # fmt: skip
+_AT_NUMBER = re.compile(
+    rf"(?<![\w@])(?P<prep>at|before|after|until|till|by|around|about|to)\s+(?P<time>\d{{1,2}}(?::\d{{2}})?)"
+    rf"(?![\w:/.,]*\d|\w|\s*(?:%|{_COUNT_NOUNS}|days?|weeks?|months?|years?|dollars)\b)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A typed value and where it stands in the text."""
+
+    kind: Kind
+    start: int
+    end: int
+    text: str
+
+
+def spot(text: str, *, loose: bool = True) -> tuple[Span, ...]:
+    """The typed values of a text, in order, none overlapping.
+
+    loose: take a bare number after 'at', 'before' and the like for a time ("at 4").
+    """
+    found: list[Span] = []
+
+    def free(start: int, end: int) -> bool:
+        return all(end <= span.start or start >= span.end for span in found)
+
+    for kind, pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            if not match[0].strip() or not free(*match.span()) or not _plausible(kind, match, text):
+                continue
+            raw = match[0].rstrip(" ,")
+            if kind in ("url", "email"):
+                raw = raw.rstrip(".?!)")
+            start = match.start()
+            if kind == "time" and (lead := re.match(r"(?:from|between)\s+", raw, re.IGNORECASE)):
+                start, raw = start + lead.end(), raw[lead.end() :]
+            found.append(Span(kind, start, start + len(raw), raw))
+    if loose:
+        for match in _AT_NUMBER.finditer(text):
+            start, end = match.span("time")
+            hour = int(match["time"].partition(":")[0])
+            if free(start, end) and 0 < hour <= 24 and (match["prep"].lower() != "to" or ":" in match["time"]):
+                found.append(Span("time", start, end, match["time"]))
+    return tuple(sorted(found, key=lambda span: span.start))
+
+
+def _plausible(kind: Kind, match: re.Match[str], text: str) -> bool:
+    word = match[0].strip().lower()
+    if kind == "date":
+        if word in ("may", "march", "sat", "sun", "mon", "wed", "fri", "jan"):  # also words or names
+            return match[0][0].isupper() and match.start() > 0
+        return not re.fullmatch(r"\d{1,2}/\d{1,2}", word) or _is_month_day(word)
+    if kind == "phone":
+        return len(re.sub(r"\D", "", word)) >= 7 and is_phone(match[0])
+    if kind == "email":
+        return is_email(match[0].rstrip("."))
+    if kind == "amount":
+        return text[match.end() : match.end() + 1] != "%"
+    return True
+
+
+def _is_month_day(word: str) -> bool:
+    first, second = map(int, word.split("/"))
+    return 1 <= first <= 31 and 1 <= second <= 31 and min(first, second) <= 12
+
+
+def is_email(text: str) -> bool:
+    """Whether a text is an e-mail address by its form (nothing is looked up)."""
+    from email_validator import EmailNotValidError, validate_email
+
+    try:
+        validate_email(text, check_deliverability=False)
+    except EmailNotValidError:
+        # Reserved example domains are fine as values.
+        return re.fullmatch(r"[\w.+-]+@(?:[\w-]+\.)*(?:example|test|invalid|localhost)(?:\.\w+)?", text) is not None
+    return True
+
+
+def is_phone(text: str) -> bool:
+    """Whether a text is a possible telephone number, national (as in the United States) or international."""
+    import phonenumbers
+
+    try:
+        number = phonenumbers.parse(text, "US")
+    except phonenumbers.NumberParseException:
+        return False
+    return phonenumbers.is_possible_number(number) or len(re.sub(r"\D", "", text)) == 7
+
+
+def kind_of(text: str) -> Kind | None:
+    """The kind of a value that is typed as a whole ("June 10th", "at 4"), or None."""
+    text = text.strip().rstrip(".")
+    bare = re.sub(r"^(?:on|at|by|around|about|for|in|from|until|the)\s+", "", text, flags=re.IGNORECASE)
+    for candidate in (text, bare):
+        spans = spot(candidate)
+        if len(spans) == 1 and spans[0].end - spans[0].start >= len(candidate) - 4:
+            return spans[0].kind
+    if re.fullmatch(_MONTH, bare, re.IGNORECASE):
+        return "date"
+    if re.fullmatch(_DAYPART, bare, re.IGNORECASE):
+        return "time"
+    if re.fullmatch(_NUMBER, bare, re.IGNORECASE):
+        return "count"
+    return None
+
+
+def number_of(text: str) -> Decimal | None:
+    """The number in a text ('three guests', '$1,500', '5k'), or None."""
+    from price_parser import Price
+
+    for word in re.findall(r"[a-z]+", text.lower()):
+        if word in NUMBER_WORDS:
+            return Decimal(NUMBER_WORDS[word])
+    amount = Price.fromstring(text).amount
+    if amount is not None and re.search(r"\d\s?k\b", text, re.IGNORECASE):
+        amount *= 1000
+    return amount
+
+
+def with_number(text: str, number: Decimal) -> str:
+    """The text with its number exchanged, in the same form: ('$1,500', 2000) gives '$2,000'."""
+    number = number.quantize(Decimal(1)) if number == number.to_integral() else number
+    digits = re.search(r"\d[\d,]*(?:\.\d+)?\s?k?(?!\w)|\d[\d,]*(?:\.\d+)?", text, re.IGNORECASE)
+    if digits:
+        shown = f"{number:,}" if "," in digits[0] or "$" in text else f"{number}"
+        return text[: digits.start()] + shown + text[digits.end() :]
+    for word in re.findall(r"[A-Za-z]+", text):
+        if word.lower() in NUMBER_WORDS:
+            return re.sub(rf"\b{word}\b", str(number), text, count=1)
+    return str(number)
+
+
+@cache
+def _weekdays() -> tuple[str, ...]:
+    return ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def shifted(text: str, delta: timedelta, kind: Kind, now: datetime) -> str | None:
+    """A date or time moved by a delta, written as the text was; None where it cannot be worked out.
+
+    ("June 10th", 1 day) gives "June 11th"; ("Thursday", 1 day) "Friday"; ("2 PM", 90 min) "3:30 PM".
+    """
+    word = text.strip().lower()
+    if kind == "date" and delta % timedelta(days=1) == timedelta():
+        for names in (_weekdays(),):
+            for position, name in enumerate(names):
+                if word == name or word == f"next {name}" or word == f"this {name}":
+                    moved = (position + delta.days) % 7
+                    if abs(delta.days) % 7 == 0:
+                        return None
+                    return text[: len(text) - len(name)] + names[moved].capitalize()
+    when = parsed(text, kind, now)
+    if when is None:
+        return None
+    moment = when + delta
+    return _written_like(text, moment, kind)
+
+
+def parsed(text: str, kind: Kind, now: datetime) -> datetime | None:
+    """What a date or time means, by dateparser; None where it has no meaning on its own."""
+    import dateparser
+
+    if kind == "time":
+        if re.fullmatch(r"\d{1,2}", text.strip()):
+            text = f"{text.strip()}:00"
+        text = {"noon": "12:00 pm", "midday": "12:00 pm", "midnight": "12:00 am"}.get(text.strip().lower(), text)
+        text = re.sub(r"\s*o['’]?clock", ":00", text)
+    return dateparser.parse(
+        text,
+        languages=["en"],
+        settings={"RELATIVE_BASE": now.replace(tzinfo=None), "PREFER_DATES_FROM": "future",
+                  "RETURN_AS_TIMEZONE_AWARE": False},
+    )  # fmt: skip
+
+
+def _ordinal(day: int) -> str:
+    ending = "th" if 10 <= day % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    return f"{day}{ending}"
+
+
+def _written_like(text: str, moment: datetime, kind: Kind) -> str:
+    if kind == "time":
+        if re.search(r"[ap]\.?\s?m", text, re.IGNORECASE) or text.strip().lower() in ("noon", "midnight", "midday"):
+            hour = moment.hour % 12 or 12
+            minutes = f":{moment.minute:02d}" if moment.minute or ":" in text else ""
+            half = "AM" if moment.hour < 12 else "PM"
+            found = re.search(r"(\s*)([ap])(\.?)\s?m", text, re.IGNORECASE)
+            gap = found[1] if found else " "
+            return f"{hour}{minutes}{gap}{half if not found or found[2].isupper() else half.lower()}"
+        if ":" in text:
+            return f"{moment.hour}:{moment.minute:02d}"
+        return f"{moment.hour}:{moment.minute:02d}" if moment.minute else f"{moment.hour}"
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text.strip()):
+        return moment.strftime("%Y-%m-%d")
+    if slash := re.fullmatch(r"(\d{1,2})/(\d{1,2})(/\d{2,4})?", text.strip()):
+        return f"{moment.month}/{moment.day}" + (f"/{moment.year}" if slash[3] else "")
+    day = _ordinal(moment.day) if re.search(r"\d(?:st|nd|rd|th)", text) else str(moment.day)
+    month = moment.strftime("%b" if re.search(r"\b(?!may)[a-z]{3}\b\.?", text, re.IGNORECASE) and not
+                            re.search(r"january|february|march|april|june|july|august|september|october|november|december",
+                                      text, re.IGNORECASE) else "%B")  # fmt: skip
+    year = f", {moment.year}" if re.search(r"\b\d{4}\b", text) else ""
+    if not re.search(_MONTH, text, re.IGNORECASE):
+        return f"{moment.strftime('%B')} {_ordinal(moment.day)}" if not re.match(r"the\s", text) else f"the {day}"
+    if re.match(r"(?:the\s+)?\d", text.strip()):
+        return f"{day} {month}{year}"
+    return f"{month} {day}{year}"
+
+
+_UNITS = {"min": timedelta(minutes=1), "hour": timedelta(hours=1), "hr": timedelta(hours=1),
+          "day": timedelta(days=1), "night": timedelta(days=1), "week": timedelta(days=7),
+          "fortnight": timedelta(days=14), "month": timedelta(days=30), "year": timedelta(days=365)}  # fmt: skip
+
+
+def duration_of(text: str) -> timedelta | None:
+    """A duration in words ('an hour and a half', '30 minutes', 'two days'), or None."""
+    lowered = text.lower().strip()
+    found = re.search(rf"(half\s+an?|an?|{_NUMBER})?[\s-]*(min|hour|hr|day|night|week|fortnight|month|year)", lowered)
+    if not found:
+        return None
+    amount = found[1] or "one"
+    count = 0.5 if amount.startswith("half") else 1.0 if amount in ("a", "an") else float(number_of(amount) or 1)
+    if "and a half" in lowered:
+        count += 0.5
+    return _UNITS[found[2]] * count

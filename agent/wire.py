@@ -1,0 +1,345 @@
+"""The JSON that a model reads an utterance into: its schema, and the strict way from a reply to steps. Pure.
+
+A reply is taken whole or not at all. What is not understood beyond doubt is a `WireError`, whose message goes
+back to the model: a lenient parser would drop what the user said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NoReturn, get_args
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from taskloom.agent.interpreter import Act, Asked, Detail, Step, StepPart
+from taskloom.agent.wording import base
+from taskloom.memory.operations import Intent, QuestionKind
+from taskloom.memory.tasks import TaskGraph
+
+MAX_REPLY = 40_000  # characters of a reply
+MAX_TEXT = 2_000  # characters of one text in it
+MAX_STEPS = 40
+
+Did = Literal["add", "remove", "update", "replace", "complete"]
+_WORDS = {"type": "string"}
+_MAP = {"type": "object"}
+_PLACE = {"type": ["integer", "string"]}
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["steps"],
+    "properties": {
+        "steps": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["act"],
+                "additionalProperties": False,
+                "properties": {
+                    "act": {"enum": list(get_args(Act))},
+                    "said": _WORDS,
+                    "on": _PLACE,
+                    "in": _PLACE,
+                    "slot": _WORDS,
+                    "title": _WORDS,
+                    "value": _WORDS,
+                    "old": _WORDS,
+                    "items": _MAP,
+                    "details": _MAP,
+                    "refs": {"type": "array", "items": _PLACE},
+                    "parts": {"type": "array", "items": _MAP},
+                    "all": {"enum": ["tasks", "people"]},
+                    "q": {"enum": list(get_args(QuestionKind))},
+                    "did": {"enum": list(get_args(Did))},
+                    "denied": {"type": "boolean"},
+                },
+            },
+        }
+    },
+}
+
+# What each act needs (one of each group), and what else may come with it beside said, slot, title and in.
+_FORMS: dict[Act, tuple[str, str]] = {
+    "task": ("title|slot", "value items details refs"),
+    "set": ("value|details on|slot|details", "old all"),
+    "add": ("items|details|value|refs", "on details all"),
+    "replace": ("value old|on", "all refs"),
+    "remove": ("on|slot|all", "all"),
+    "hold": ("on|slot|all", "all"),
+    "resume": ("on|slot|all", "all"),
+    "done": ("on|slot|all", "all"),
+    "back": ("on|slot|value", "value old"),
+    "undo": ("", ""),
+    "redo": ("", ""),
+    "need": ("on|slot refs|items", ""),
+    "unneed": ("on|slot refs|items", ""),
+    "share": ("on|slot refs|items", "all"),
+    "assign": ("value|all on|slot|all", "old"),
+    "split": ("on|slot parts|all", ""),
+    "merge": ("on|slot", "all value details"),
+    "only": ("on|slot items|refs", ""),
+    "shift": ("value on|slot", ""),
+    "yes": ("", "on value"),
+    "no": ("", "on value"),
+    "ask": ("q", "on value old did denied all"),
+    "chat": ("", "value"),
+    "unsure": ("value", "on"),
+}
+
+
+# Where the act says it; otherwise grounding decides.
+_INTENTS: dict[Act, Intent] = {"task": "new", "ask": "check", "unsure": "check", "chat": "check"}
+
+
+class WireError(ValueError):
+    """A reply that cannot be used; the message tells the model why."""
+
+
+def steps_of(reply: str, utterance: str, graph: TaskGraph, ids: Sequence[str]) -> tuple[Step, ...]:
+    """The steps that a reply says.
+
+    Args:
+        reply: the text of the reply: the JSON object, perhaps fenced or with words around it.
+        utterance: what the user said.
+        graph: the tasks.
+        ids: the ids of the tasks shown; number n is `ids[n - 1]`.
+
+    Raises:
+        WireError: the reply is not beyond doubt of this form.
+    """
+    try:
+        wire = _Reply.model_validate(_json(reply))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the object"
+        raise WireError(f"{where}: {first['msg']}") from error
+    reader = _Reader(utterance, graph, ids)
+    steps = []
+    for number, step in enumerate(wire.steps, 1):
+        try:
+            steps.append(reader.step(step))
+        except WireError as error:
+            raise WireError(f'step {number} ("{step.act}"): {error}') from error
+    return tuple(steps)
+
+
+# ---- from text to JSON ----------------------------------------------------------------------------
+
+
+def _json(reply: str) -> Any:
+    """The one JSON value in a reply."""
+    if len(reply) > MAX_REPLY:
+        raise WireError("far too long")
+    body = re.sub(r"\A\s*<think>.*?</think>", "", reply, flags=re.DOTALL)
+    fences = re.findall(r"```\w*\s(.*?)```", body, flags=re.DOTALL)
+    if len(fences) == 1:
+        body = fences[0]
+    start = min((at for at in (body.find("{"), body.find("[")) if at >= 0), default=-1)
+    if start < 0:
+        raise WireError("there is no JSON object in it")
+    try:
+        value, end = _DECODER.raw_decode(body, start)
+    except WireError:
+        raise
+    except RecursionError as error:
+        raise WireError("nested too deeply") from error
+    except ValueError as error:
+        raise WireError(f"not valid JSON ({str(error)[:120]})") from error
+    if re.search(r"[\[\]{}]", body[end:]):
+        raise WireError("more than one JSON value, or brackets that do not match")
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object without what is null or empty; a key that stands twice is an error."""
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise WireError("a key stands twice in one object")
+    return {
+        key: value
+        for key, value in pairs
+        if value not in (None, [], {}) and not (isinstance(value, str) and not value.strip())
+    }
+
+
+def _constant(name: str) -> NoReturn:
+    raise WireError(f"{name} is not JSON")
+
+
+# Fractions stay as they are written: 2.50 is a price, not 2.5.
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=str, parse_constant=_constant)
+
+
+# ---- from JSON to models --------------------------------------------------------------------------
+
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _clean(text: str) -> str:
+    """Text as it can be stored: no half characters, no control characters."""
+    text = text.strip()
+    if not text:
+        raise ValueError("must not be empty")
+    if any(unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t" for char in text):
+        raise ValueError("has control characters or half characters")
+    if "\ufffd" in text:
+        raise ValueError("has characters that were lost in encoding")
+    return text
+
+
+def _as_list(value: object) -> object:
+    return value if isinstance(value, list) else [value]
+
+
+def _as_map(value: object) -> object:
+    return {"item": value} if isinstance(value, list) else value
+
+
+_Text = Annotated[str, BeforeValidator(_as_text), Field(max_length=MAX_TEXT), AfterValidator(_clean)]
+_Texts = Annotated[list[_Text], BeforeValidator(_as_list), Field(min_length=1, max_length=60)]
+_Values = Annotated[dict[_Text, _Texts], BeforeValidator(_as_map), Field(max_length=40)]
+_Ref = int | Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_clean)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class _Part(_Model):
+    title: _Text = ""
+    who: Annotated[list[_Text], BeforeValidator(_as_list)] = []
+    rest: bool = False
+    details: _Values = {}
+
+
+class _Step(_Model):
+    act: Act
+    said: _Text | None = None
+    on: _Ref | None = None
+    within: _Ref | None = Field(default=None, alias="in")
+    slot: _Text | None = None
+    title: _Text | None = None
+    value: _Text | None = None
+    old: _Text | None = None
+    items: _Values = {}
+    details: _Values = {}
+    refs: Annotated[list[_Ref], BeforeValidator(_as_list)] = []
+    parts: list[_Part] = []
+    all: Literal["tasks", "people"] | None = None
+    q: QuestionKind | None = None
+    did: Did | None = None
+    denied: bool = False
+
+
+class _Reply(_Model):
+    steps: list[_Step] = Field(min_length=1, max_length=MAX_STEPS)
+
+
+# ---- from models to steps -------------------------------------------------------------------------
+
+
+class _Reader:
+    """Turns what a model wrote into steps, its task numbers into ids."""
+
+    def __init__(self, utterance: str, graph: TaskGraph, ids: Sequence[str]) -> None:
+        self.utterance, self.graph, self.ids = utterance, graph, ids
+
+    def step(self, wire: _Step) -> Step:
+        given = {"in" if name == "within" else name for name in wire.model_fields_set}
+        _check_form(wire.act, given)
+        target, task = self._place(wire.on)
+        within, within_task = self._place(wire.within)
+        slot, intent = wire.slot, _INTENTS.get(wire.act)
+        if wire.act == "task":
+            target = wire.title or target
+            if not within and wire.value is None:
+                slot = None  # a task of its own; a slot would make it a part of what the talk is about
+        elif wire.act == "add" and wire.within is None:
+            within, within_task = target, task
+        if not target and wire.slot:
+            target = wire.slot.rpartition(".")[2].replace("_", " ")
+        if wire.act == "split" and wire.parts and len(wire.parts) < 2:
+            raise WireError("a split needs at least two parts")
+        if any(not (part.title or part.who or part.rest or part.details) for part in wire.parts):
+            raise WireError("a part says nothing")
+        asking = wire.q is not None
+        asked = Asked(kind=wire.q, value=wire.value, act=wire.did, denied=wire.denied) if wire.q else None
+        return Step(
+            text=self._said(wire.said),
+            act=wire.act,
+            intent=intent,
+            target=target,
+            task=task,
+            within=within,
+            within_task=within_task,
+            slot=slot,
+            title=wire.title,
+            value=None if asking else wire.value,
+            old=wire.old,
+            items=(*_details(wire.items), *(self._member(ref, wire.act) for ref in wire.refs)),
+            details=_details(wire.details),
+            parts=tuple(
+                StepPart(
+                    title=part.title, members=tuple(part.who), rest=part.rest, details=_details(part.details)
+                )
+                for part in wire.parts
+            ),
+            everywhere=wire.all == "tasks",
+            everyone=wire.all == "people",
+            asked=asked,
+        )
+
+    def _place(self, ref: int | str | None) -> tuple[str, str | None]:
+        """The words for a place, and its id where a number was given."""
+        if ref is None:
+            return "", None
+        if isinstance(ref, str):
+            if not re.fullmatch(r"[-+]?\d+(\.\d+)?", ref):
+                return ref, None
+            if not ref.isdecimal():
+                raise WireError(f"{ref} is not a task number")
+            ref = int(ref)
+        if not 1 <= ref <= len(self.ids):
+            raise WireError(f"there is no task number {ref}; the numbers go from 1 to {len(self.ids)}")
+        return self.graph[self.ids[ref - 1]].title, self.ids[ref - 1]
+
+    def _member(self, ref: int | str, act: Act) -> Detail:
+        words, task = self._place(ref)
+        if task is None:
+            return Detail(slot="task" if act in ("need", "unneed") else "item", value=words)
+        node = self.graph[task]
+        return Detail(slot=base(node.slot), value=node.value or node.title, task=task)
+
+    def _said(self, said: str | None) -> str:
+        """The part of the utterance that a step was read from; all of it unless the model quotes it."""
+        if said and " ".join(said.split()).lower() in " ".join(self.utterance.split()).lower():
+            return said
+        return self.utterance
+
+
+def _check_form(act: Act, given: set[str]) -> None:
+    """Refuse a step without what its act needs, or with what the act cannot mean."""
+    needed, more = _FORMS[act]
+    groups = [group.split("|") for group in needed.split()]
+    for group in groups:
+        if not given & set(group):
+            raise WireError(f"needs {' or '.join(group)}")
+    allowed = {
+        "act",
+        "said",
+        "slot",
+        "title",
+        "in",
+        *more.split(),
+        *(name for group in groups for name in group),
+    }
+    if strange := sorted(given - allowed):
+        raise WireError(f"{strange[0]} does not go with this act")
+
+
+def _details(values: dict[str, list[str]]) -> tuple[Detail, ...]:
+    return tuple(Detail(slot=slot, value=text) for slot, texts in values.items() for text in texts)

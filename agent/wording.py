@@ -1,0 +1,154 @@
+"""Small pieces of English that replies and questions are made of. Pure, and knows only task nodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from zlib import crc32
+
+from taskloom.memory.tasks import Revision
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text: a set that reads as text."""
+    return frozenset(text.split())
+
+
+VERBS = word_set(
+    """apply arrange ask assemble bake book bring build buy call cancel change charge check chop clean
+    clear collect compare confirm cook copy create cut decide deliver design do draft draw drive dry
+    edit feed fetch file fill find finish fix fly fold get give go grill hang help hire install invite
+    iron keep learn look mail make measure meet mix mow move order organise organize pack paint pay peel
+    pick plan plant play post practise prepare print publish put read register remind rent repair reply
+    research reserve return review ride rinse run sand save schedule scrub search sell send set sew ship
+    shop sign slice sort start stir study submit sweep take talk teach tell test tidy translate trim try
+    update upload vacuum visit walk wash water weed wipe withdraw wrap write"""
+)
+"""First words that make a title a thing to do ('mow the lawn') and not the name of a thing."""
+
+_ALSO_NOUNS = word_set(
+    """book call change charge check clean clear cook cut design draft drive dry file fix fold grill help
+    iron look mail measure mix move order paint pay pick plan plant play post practise press print read
+    record rent repair research return review ride run sand search sew ship shop sign sort start stir
+    study talk teach test tidy trim update visit walk wash water weed"""
+)
+_OBJECT = word_set("for the a an my our your his her their and or all some up out in off to for with it them")
+
+_YOURS = {"my": "your", "our": "your", "your": "your", "mine": "yours"}
+_DETERMINERS = word_set("the this that these those all every each some any no")
+_NUMBER = re.compile(r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
+
+
+def pick(options: Sequence[str], seed: str) -> str:
+    """One of the options, always the same for the same seed."""
+    return options[crc32(seed.encode()) % len(options)]
+
+
+def clip(text: str, width: int = 80) -> str:
+    """Text on one line of at most `width` characters, cut between words, with '…' where it was cut."""
+    text = " ".join(text.split())
+    if len(text) <= width:
+        return text
+    head = text[: width - 1]
+    return (head.rpartition(" ")[0] or head).rstrip(" ,;:") + "…"
+
+
+def quoted(text: str, width: int = 80) -> str:
+    """The user's words between double quotes, clipped; double quotes inside become single ones."""
+    return '"' + re.sub(r"[\"“”]", "'", clip(text, width)).rstrip(".") + '"'
+
+
+def join(items: Iterable[str], *, limit: int = 8, last: str = "and") -> str:
+    """'A, B and C'; a longer list is cut: 'A, B and 5 more (7 in all)'."""
+    found = list(items)
+    if len(found) > limit:
+        return f"{', '.join(found[:limit])} {last} {len(found) - limit} more ({len(found)} in all)"
+    if len(found) < 2:
+        return "".join(found)
+    return f"{', '.join(found[:-1])} {last} {found[-1]}"
+
+
+def sentence(text: str) -> str:
+    """With a capital first letter (but 'iPhone' stays) and a full stop, if it has no end yet."""
+    text = text.strip()
+    if text[:1].islower() and not text[1:2].isupper():
+        text = text[0].upper() + text[1:]
+    return text if text.endswith((".", "!", "?", '."', '?"')) else f"{text}."
+
+
+def plural(noun: str) -> bool:
+    """Whether a title reads as a plural ('guests', 'the soup and the dumplings')."""
+    if noun.startswith('"') and noun.count('"') == 2:
+        return False  # a thing to do
+    head = re.split(r" (?:of|for|with|in|to|from|near|at) ", noun)[0]
+    last = head.rstrip('"').rpartition(" ")[2].lower()
+    return " and " in head or (len(last) > 3 and last.endswith("s") and not last.endswith(("ss", "us", "is")))
+
+
+def be(noun: str, *, past: bool = False) -> str:
+    """The form of 'to be' that fits the noun."""
+    if past:
+        return "were" if plural(noun) else "was"
+    return "are" if plural(noun) else "is"
+
+
+def pluralised(noun: str) -> str:
+    """A plain plural: 'participant' gives 'participants'."""
+    if plural(noun):
+        return noun
+    if re.search(r"[^aeiou]y$", noun):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if re.search(r"(?:s|x|z|ch|sh)$", noun) else f"{noun}s"
+
+
+def is_action(title: str) -> bool:
+    """Whether a title says something to do: 'mow the lawn', 'submit', and not 'clear case', 'book club'."""
+    first, *rest = title.lower().replace(",", " and").split() or [""]
+    return first in VERBS and (first not in _ALSO_NOUNS or (bool(rest) and rest[0] in _OBJECT))
+
+
+def base(slot: str) -> str:
+    """The last part of a dotted slot without its number: 'participant' of 'meeting.participant2'."""
+    name = slot.rpartition(".")[2]
+    return re.sub(r"[\s_-]*\d+$", "", name) or name
+
+
+def spoken(name: str) -> str:
+    """A slot or class name as words: 'party_size', 'FindBus' give 'party size', 'find bus'."""
+    parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return " ".join(word if word.isupper() else word.lower() for word in re.split(r"[\s_.-]+", parts) if word)
+
+
+def title_of(node: Revision) -> str:
+    """The title as it stands inside a sentence: 'trip' for a task of slot 'trip' that is titled 'Trip'."""
+    title = clip(node.title)
+    name = node.slot.rpartition(".")[2]
+    if (title.lower() in (spoken(name), base(name)) and name.islower()) or is_action(title):
+        first, space, rest = title.partition(" ")
+        return (first.lower() if first.istitle() else first) + space + rest
+    return title
+
+
+def the(title: str) -> str:
+    """A title with the article it needs: 'the trip', 'Alice', 'your dentist', '"mow the lawn"'."""
+    title = title.strip()
+    first, _, rest = title.partition(" ")
+    low = first.lower()
+    if low in _YOURS and rest:
+        return f"{_YOURS[low]} {rest}"
+    if low in ("a", "an") and rest:
+        return f"the {rest}"
+    if not title or low in _DETERMINERS or re.fullmatch(r"\W.*|\S*@\S*|https?:\S*", title):
+        return title
+    if is_action(title) or re.search(r" (?:the|a|an|my|our) ", title):
+        return f'"{title}"'
+    if _NUMBER.match(title) and not rest:
+        return title
+    if all(word[:1].isupper() and not _inner_capital(word) for word in title.split()):
+        return title  # a name: Alice, John Doe
+    return f"the {title}"
+
+
+def _inner_capital(word: str) -> bool:
+    """MacBook, USB: a brand or an acronym is not by itself a person's name."""
+    return any(letter.isupper() for letter in word[1:])

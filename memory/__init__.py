@@ -1,0 +1,1 @@
+"""Task memory and long-term memory: pure data, pure functions, and stores behind protocols."""

@@ -1,0 +1,76 @@
+"""Graph maths on plain edges: order, reduction, reach and cycle test. The only importer of networkx.
+
+Edges are a mapping from a key to the keys it points to (a task to what it rests on), or, for `reduction`, a
+mapping from an edge to what it carries. Everything is deterministic: ties go by the order of the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
+from typing import TypeVar
+
+# networkx takes 0.1 s to import, a fifth of the start of the command line, and most turns need none of
+# it: the two functions on it import it themselves.
+
+Data = TypeVar("Data")
+
+
+def reach(seeds: Iterable[str], edges: Callable[[str], Iterable[str]]) -> list[str]:
+    """The seeds and all that can be reached from them, nearest first (breadth first).
+
+    Args:
+        seeds: where to start; repeated ones count once.
+        edges: gives the keys that a key points to.
+    """
+    found = list(dict.fromkeys(seeds))
+    seen = set(found)
+    for key in found:  # grows while it is walked
+        for other in edges(key):
+            if other not in seen:
+                seen.add(other)
+                found.append(other)
+    return found
+
+
+def order(keys: Iterable[str], edges: Callable[[str], Iterable[str]]) -> list[str]:
+    """Topological order: what a key points to comes before it, ties in the order given.
+
+    Args:
+        keys: what to put in order; edges to anything else are left out.
+        edges: gives the keys that a key points to.
+
+    Raises:
+        networkx.NetworkXUnfeasible: the edges have a cycle.
+    """
+    import networkx as nx
+
+    place = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(place)
+    graph.add_edges_from((other, key) for key in place for other in edges(key) if other in place)
+    return list(nx.lexicographical_topological_sort(graph, key=place.__getitem__))
+
+
+def reduction(edges: Mapping[tuple[str, str], Data]) -> dict[tuple[str, str], Data]:
+    """The edges that no other path gives, with what they carry.
+
+    `networkx.transitive_reduction` drops the data of edges, so it only says which ones to keep.
+
+    Raises:
+        networkx.NetworkXError: the edges have a cycle.
+    """
+    import networkx as nx
+
+    kept = nx.transitive_reduction(nx.DiGraph(list(edges)))
+    return {edge: data for edge, data in edges.items() if kept.has_edge(*edge)}
+
+
+def cycle(edges: Mapping[str, Iterable[str]]) -> list[str]:
+    """Some cycle, its first key again at the end, each key pointing to the next; [] where there is none."""
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found[::-1]  # graphlib names what comes first, first
+    return []

@@ -1,0 +1,109 @@
+"""How texts are compared: folded, split into words, lightly stemmed. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_WORD = re.compile(r"\d+(?:[:.]\d+)*|[^\W\d_]+")
+_ARTICLES = frozenset(
+    ("a", "an", "the", "my", "our", "your", "his", "her", "their", "its", "this", "that", "some", "any")
+)
+_LITTLE_WORDS = """
+and or but if of to in on at by for from with about as into is are was were be been am do does did have has
+had i you he she it we they me him us them what which who whom when where why how there here not no so than
+then can could will would should shall may might must just please also too ever never still yet
+"""
+STOP = _ARTICLES.union(_LITTLE_WORDS.split())
+
+
+def fold(text: str) -> str:
+    """A text without case, accents and variant forms ('Café' and 'CAFE' are the same)."""
+    if text.isascii():
+        return text.lower()
+    text = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(char for char in text if not unicodedata.combining(char))
+
+
+def stem(word: str) -> str:
+    """A folded word without the common English endings; every stem but one in 'i' begins its word.
+
+    Plurals as in Harman's S stemmer (1991), with a final e and -ing, -ed taken off as well.
+    """
+    for ending in ("ing", "ed"):
+        bare = word.removesuffix(ending)
+        if bare != word and len(bare) > 2 and re.search("[aeiouy]", bare):
+            return bare[:-1] if bare[-1] == bare[-2] and bare[-1] not in "slz" else _without_e(bare)
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    return _without_e(word)
+
+
+def _without_e(word: str) -> str:
+    if len(word) > 3 and word.endswith("e"):
+        word = word[:-1]
+    return f"{word[:-1]}i" if len(word) > 3 and word.endswith("y") else word
+
+
+@lru_cache(maxsize=1024)
+def words(text: str) -> tuple[str, ...]:
+    """The stems of a text, in order; times, dates and amounts alike in every usual spelling.
+
+    '2 p.m.', '2pm' and '2:00 PM' give ('2', 'pm'), '10th' gives ('10',), '$1,200' gives ('1200',).
+    """
+    text = fold(text).replace("’", "'")
+    text = re.sub(r"\b([ap])\.\s?m\b\.?", r"\1m", text)
+    text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
+    text = re.sub(r"(\d):00(?=\s*[ap]m\b)", r"\1", text)
+    text = re.sub(r"(\d)(?:st|nd|rd|th)\b|'s\b", r"\1", text)
+    return tuple(map(stem, _WORD.findall(text)))
+
+
+def may_say(word: str, folded: str) -> bool:
+    """A quick test before the thorough one: False if a folded text cannot have a word with this stem."""
+    spelt_otherwise = word in ("am", "pm") or (len(word) > 3 and not word.isalpha())  # p.m., 1,200
+    return spelt_otherwise or word.removesuffix("i") in folded
+
+
+def says(claimed: str, text: str | None) -> bool:
+    """Whether a text says what is claimed, as whole words in a row: 'Boston' is said by 'Boston, MA'."""
+    if not text:
+        return False
+    sought = words(claimed)
+    while len(sought) > 1 and sought[0] in _ARTICLES:
+        sought = sought[1:]
+    if sought and not may_say(sought[0], fold(text)):
+        return False
+    found = words(text)
+    size = len(sought)
+    if not size:  # signs only, such as an emoji
+        return bool(claimed.strip()) and fold(claimed.strip()) in fold(text)
+    return any(found[n : n + size] == sought for n in range(len(found) - size + 1))
+
+
+NUMBERS = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
+
+
+def number_in(text: str) -> int | None:
+    """The first whole number that a text names, in digits or as a word up to twelve."""
+    for word in re.findall(r"\w+", fold(text)):
+        if word in NUMBERS:
+            return NUMBERS.index(word)
+        if re.fullmatch(r"[0-9]{1,9}", word):
+            return int(word)
+    return None

@@ -1,0 +1,100 @@
+"""ARCHITECTURE.md, the import-linter contracts and the imports in the code say the same."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PARTS = ("agent", "memory", "tools")
+PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+SOURCES = sorted(path for part in PARTS for path in (ROOT / part).rglob("*.py"))
+
+
+def table(first_heading: str) -> list[list[str]]:
+    """The rows of the page's table whose first column is headed so, as lists of cells."""
+    rows = re.search(rf"^\| {first_heading} \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
+    assert rows, f"ARCHITECTURE.md has no table headed {first_heading!r}"
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[1].splitlines()]
+
+
+def code_words(cell: str) -> set[str]:
+    return set(re.findall(r"`([^`]+)`", cell))
+
+
+MAY_IMPORT = {code_words(part).pop(): code_words(allowed) for part, allowed, _ in table("part")}
+ONLY_IN = {code_words(library).pop(): code_words(file).pop() for library, file, _ in table("library")}
+
+
+def imported(path: Path) -> set[str]:
+    """Every dotted name that a file imports, wherever in the file; `from a import b` gives a.b."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level <= 1, f"{path.name}:{node.lineno}: give the full name across folders"
+            inside = [f"taskloom.{path.parent.name}"] if node.level else []
+            module = ".".join([*inside, *filter(None, [node.module])])
+            names.update(f"{module}.{alias.name}" for alias in node.names)
+    return names
+
+
+def test_the_table_has_every_part() -> None:
+    assert set(MAY_IMPORT) == set(PARTS)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_follow_the_page(path: Path) -> None:
+    part = path.relative_to(ROOT).parts[0]
+    for name in imported(path):
+        top, _, rest = name.partition(".")
+        if top == "taskloom":
+            assert rest.split(".")[0] in MAY_IMPORT[part] | {part}, f"{part} must not import {name}"
+        assert top not in PARTS, f"{name}: import it as taskloom.{name}, the host may have its own {top}"
+        if top in ONLY_IN:
+            assert str(path.relative_to(ROOT)) == ONLY_IN[top], f"{top} belongs in {ONLY_IN[top]} only"
+
+
+def test_the_contracts_are_those_of_the_page() -> None:
+    contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
+    (layers,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
+    order = [[name.strip().removeprefix("taskloom.") for name in layer.split("|")] for layer in layers]
+    below = {
+        part: {other for later in order[depth + 1 :] for other in later}
+        for depth, layer in enumerate(order)
+        for part in layer
+    }
+    assert below == MAY_IMPORT
+    exceptions = {
+        contract["forbidden_modules"][0]: contract["ignore_imports"]
+        for contract in contracts
+        if contract["type"] == "forbidden"
+    }
+    assert exceptions == {
+        library: [f"taskloom.{file.removesuffix('.py').replace('/', '.')} -> {library}"]
+        for library, file in ONLY_IN.items()
+    }
+
+
+def test_the_picture_is_that_of_the_tables() -> None:
+    solid = set(re.findall(r"^ +(\w+) --> (\w+)$", PAGE, re.MULTILINE))
+    assert solid == {(part, other) for part, others in MAY_IMPORT.items() for other in others}
+    dotted = re.findall(r'^ +(\w+) -\. "(.+)" \.-> (\w+)$', PAGE, re.MULTILINE)
+    assert {(part, file, library) for part, file, library in dotted} == {
+        (file.split("/")[0], file, library) for library, file in ONLY_IN.items()
+    }
+
+
+def test_the_folders_are_flat() -> None:
+    assert [path for path in SOURCES if path.parent.parent != ROOT] == []
+
+
+def test_the_links_show_the_folders_to_type_checkers() -> None:
+    for part in PARTS:
+        link = ROOT / ".links" / "taskloom" / part
+        assert link.is_symlink()
+        assert str(link.readlink()) == f"../../{part}"

@@ -1,0 +1,146 @@
+"""The built wheel, used from a folder outside the checkout that has its own tools.py and agent.py.
+
+`TASKLOOM_WHEEL` names a wheel to look at; otherwise one is built here.
+"""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PARTS = ("agent", "memory", "tools")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+# What the host application does: its own modules win, and every module of Taskloom is its own.
+HOST = """
+import importlib, pkgutil, sys
+import agent, memory, tools
+assert agent.OWNER == memory.OWNER == tools.OWNER == "host"
+import taskloom
+names = [m.name for m in pkgutil.walk_packages(taskloom.__path__, "taskloom.") if "__main__" not in m.name]
+for name in names:
+    assert importlib.import_module(name).__file__.startswith(sys.prefix), name
+print(*names)
+"""
+
+
+def run(*command: str | Path, cwd: Path, **environment: str) -> str:
+    """What a command prints, run without a terminal; its errors are part of the failure's message."""
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command} gave {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if given := os.environ.get("TASKLOOM_WHEEL"):
+        return ROOT / given
+    # From a copy, because building leaves files behind and other tests run at the same time.
+    copy = tmp_path_factory.mktemp("copy")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    for part in PARTS:
+        shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
+    # The source distribution first and the wheel from it, so that nothing is missing in either.
+    run(sys.executable, "-m", "build", "--no-isolation", copy, cwd=copy)
+    (built,) = (copy / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The scripts folder of a new environment with the wheel in it and this one's dependencies beside."""
+    home = tmp_path_factory.mktemp("installed")
+    venv.create(home, symlinks=True)
+    scripts = home / "bin"
+    pip = (sys.executable, "-m", "pip", "--python", scripts / "python")
+    run(*pip, "install", "--no-deps", "--no-index", wheel, cwd=home)
+    # A plain path line does not run this environment's own .pth files: the editable install stays out.
+    site = run(scripts / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home)
+    Path(site.strip(), "dependencies.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    return scripts
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Path:
+    """A folder of a host application whose modules are named as Taskloom's folders are."""
+    for part in PARTS:
+        (tmp_path / f"{part}.py").write_text('OWNER = "host"\n', encoding="utf-8")
+    return tmp_path
+
+
+def test_the_wheel_holds_the_three_parts_and_nothing_else(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    shipped = {
+        f"taskloom/{path.relative_to(ROOT)}"
+        for part in PARTS
+        for path in (ROOT / part).iterdir()
+        if path.suffix in {".py", ".json"} or path.name == "py.typed"
+    }
+    assert {name for name in names if ".dist-info/" not in name} == shipped
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def test_every_module_imports_beside_a_host_with_the_same_names(installed: Path, host: Path) -> None:
+    found = run(installed / "python", "-c", HOST, cwd=host, PYTHONPATH=str(host)).split()
+    here = {f"taskloom.{part}.{path.stem}" for part in PARTS for path in (ROOT / part).glob("[!_]*.py")}
+    assert set(found) == here | {f"taskloom.{part}" for part in PARTS}
+
+
+def test_the_command_runs_beside_a_host_with_the_same_names(installed: Path, host: Path) -> None:
+    script = host / "script.json"
+    script.write_text(json.dumps(["I want to plan a trip to Boston.", "Where am I going?"]), encoding="utf-8")
+    printed = run(
+        installed / "taskloom", "run", script, "--json",
+        cwd=host, PYTHONPATH=str(host), TASKLOOM_HOME=str(host / "home"), TASKLOOM_MODEL="",
+    )  # fmt: skip
+    turns = [json.loads(line) for line in printed.splitlines()]
+    assert [turn["turn"] for turn in turns] == [1, 2]
+    assert "Boston" in turns[1]["reply"]
+
+
+def normal(requirement: str) -> str:
+    """The name in a requirement or a pin, as package indexes compare names."""
+    return re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower().replace("_", "-")
+
+
+def test_the_constraints_hold_every_dependency() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert [line for line in pins if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
+    wanted = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"]
+    assert {normal(line) for line in wanted} <= {normal(line) for line in pins}
+
+
+def test_every_library_that_the_code_imports_is_a_dependency() -> None:
+    providers = packages_distributions()
+    declared = {normal(line) for line in PROJECT["dependencies"]}
+    for path in (path for part in PARTS for path in (ROOT / part).glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                names = [node.module]
+            for top in {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"taskloom"}:
+                found = {normal(name) for name in providers[top]}
+                assert found & declared, f"{path.relative_to(ROOT)} imports {top}, of {found}"

@@ -1,0 +1,164 @@
+"""The development server, started on a free port in a folder of its own, with the SDK as its client."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from langgraph_sdk import get_sync_client
+
+ROOT = Path(__file__).parent.parent
+SETTINGS = {
+    "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+    "LANGGRAPH_NO_VERSION_CHECK": "true",
+    "LANGSMITH_TRACING": "false",
+    "LANGGRAPH_STRICT_MSGPACK": "true",  # the harder case: the server reads our types as plain data
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The project's graph, and one of scripted parts."""
+    home = tmp_path_factory.mktemp("server")
+    shutil.copy(ROOT / "tests" / "scripted.py", home / "scripted.py")
+    config = json.loads((ROOT / "langgraph.json").read_text())
+    config["graphs"]["scripted"] = "scripted:make_graph"
+    (home / "langgraph.json").write_text(json.dumps({"dependencies": ["."], "graphs": config["graphs"]}))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [
+        sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload",
+        "--host", "127.0.0.1", "--port", str(port),
+    ]  # fmt: skip
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("COV", "OPENAI"))
+    }
+    log = (home / "log").open("w")
+    process = subprocess.Popen(
+        command, cwd=home, env={**environment, **SETTINGS}, stdout=log, stderr=log, start_new_session=True
+    )
+    try:
+        for _ in range(300):
+            try:
+                if httpx.get(f"http://127.0.0.1:{port}/ok").status_code == 200:
+                    break
+            except httpx.TransportError:
+                pass
+            assert process.poll() is None, (home / "log").read_text()
+            time.sleep(0.1)
+        with get_sync_client(url=f"http://127.0.0.1:{port}") as client:
+            yield client
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        log.close()
+
+
+def message(text: str) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text}]}
+
+
+def say(client: Any, thread: str, text: str, **more: Any) -> dict[str, Any]:
+    return dict(client.runs.wait(thread, "scripted", input=message(text), **more))
+
+
+@pytest.fixture
+def thread(server: Any) -> str:
+    return str(server.threads.create()["thread_id"])
+
+
+def assistant(client: Any, graph: str) -> str:
+    return str(client.assistants.search(graph_id=graph)[0]["assistant_id"])
+
+
+def test_schemas_are_there(server: Any) -> None:
+    schemas = server.assistants.get_schemas(assistant(server, "taskloom"))
+    assert set(schemas["input_schema"]["properties"]) == {"messages", "load"}
+    assert set(schemas["output_schema"]["properties"]) == {"messages", "tasks", "turn"}
+    assert {"tasks", "question", "focus"} <= set(schemas["state_schema"]["properties"])
+    context = schemas["context_schema"]["properties"]
+    assert {"user_id", "model", "schemas", "reply_style", "token_budget", "approve"} == set(context)
+    assert all(field["description"] for field in context.values())
+
+
+def test_the_graph_is_drawn_with_its_nodes(server: Any) -> None:
+    drawn = server.assistants.get_graph(assistant(server, "taskloom"))
+    assert {"decompose", "classify_intent", "update_graph", "retrieve_closure", "fill_slots", "respond",
+            "remember"} <= {node["id"] for node in drawn["nodes"]}  # fmt: skip
+
+
+def test_rules_answer_on_the_server(server: Any, thread: str) -> None:
+    done = server.runs.wait(thread, "taskloom", input=message("Plan a trip to Rome"))
+    assert done["turn"]["reply"]
+    assert done["messages"][-1]["type"] == "ai"
+
+
+def test_several_turns_streamed(server: Any, thread: str) -> None:
+    say(server, thread, "task trip; put t1 place Rome")
+    told, values = "", {}
+    for part in server.runs.stream(
+        thread, "scripted", input=message("set t2 Paris; ask t2"), stream_mode=["messages-tuple", "values"]
+    ):
+        if part.event == "messages":
+            told += part.data[0]["content"]
+        elif part.event == "values":
+            values = part.data
+    assert told.strip() == "[2 tasks] update: ok. check: ok. It is Paris."
+    assert told == values["messages"][-1]["content"]
+    assert values["tasks"]["t2"]["history"][0]["value"] == "Rome"
+    assert values["turn"]["number"] == 2
+
+
+def test_an_approval_is_resumed(server: Any, thread: str) -> None:
+    context = {"approve": True}
+    say(server, thread, "task trip; put t1 place Rome")
+    asked = say(server, thread, "drop t1", context=context)
+    assert asked["__interrupt__"][0]["value"]["tasks"] == ["trip", "place"]
+    waiting = server.threads.get_state(thread)
+    assert waiting["next"] == ["update_graph"]
+    kept = server.runs.wait(thread, "scripted", command={"resume": {"approve": False}}, context=context)
+    assert "nothing was removed" in kept["turn"]["reply"]
+    say(server, thread, "drop t1", context=context)
+    gone = server.runs.wait(thread, "scripted", command={"resume": {"approve": True}}, context=context)
+    assert {task["status"] for task in gone["tasks"].values()} == {"removed"}
+
+
+def test_an_open_question_is_kept(server: Any, thread: str) -> None:
+    say(server, thread, "which")
+    say(server, thread, "")
+    assert server.threads.get_state(thread)["values"]["question"]["question"] == "Which one?"
+
+
+def test_history_and_a_fork_from_an_earlier_turn(server: Any, thread: str) -> None:
+    for text in ("task trip; put t1 place Rome", "set t2 Paris", "set t2 Oslo"):
+        say(server, thread, text)
+    ends = [state for state in server.threads.get_history(thread, limit=100) if not state["next"]]
+    assert [state["values"]["tasks"]["t2"]["value"] for state in ends[:3]] == ["Oslo", "Paris", "Rome"]
+    fork = say(server, thread, "set t2 Bonn", checkpoint=ends[1]["checkpoint"])
+    assert fork["tasks"]["t2"]["value"] == "Bonn"
+    assert [state["value"] for state in fork["tasks"]["t2"]["history"]] == ["Rome", "Paris"]
+
+
+def test_an_edit_of_one_task_as_studio_makes_it(server: Any, thread: str) -> None:
+    say(server, thread, "task trip; put t1 place Rome")
+    tasks = server.threads.get_state(thread)["values"]["tasks"]
+    tasks["t2"]["value"] = "Oslo"
+    server.threads.update_state(thread, {"tasks": tasks})
+    done = say(server, thread, "ask t2")
+    assert "It is Oslo" in done["turn"]["reply"]
+    assert [state["value"] for state in done["tasks"]["t2"]["history"]] == ["Rome"]
+    assert done["tasks"]["t1"]["history"] == []

@@ -1,0 +1,1 @@
+"""Equipped functions: what a task can be carried out with."""
