@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 
 from rich.console import Console
 
@@ -122,9 +123,13 @@ class Chat:
         stream.end(talk(stream).reply)
 
     def _approve(self, approval: Approval) -> bool:
-        """Ask until there is a yes or a no; the end of the input is a no."""
+        """Ask whether to go on with what the graph wants an approval for."""
         self.console.print(safe(approval.question), style="yellow")
         self.console.print(f"  {safe(', '.join(approval.tasks))}", style="dim")
+        return self._yes()
+
+    def _yes(self) -> bool:
+        """Read until there is a yes or a no; the end of the input is a no."""
         with contextlib.suppress(EOFError):
             while True:
                 said = self.read("y/n? ").strip().lower()
@@ -182,17 +187,12 @@ class Chat:
 
     def _export(self, name: str) -> None:
         path = Path(name or f"taskloom-{_file_name(self.thread)}.json").expanduser()
-        if path.exists() and not self._sure(f"{path} is there already. Write over it?"):
-            return
+        if path.exists():
+            self.console.print(f"{path} is there already. Write over it?", style="yellow")
+            if not self._yes():
+                return
         write_file(path, self.app.export(self.thread))
         self.console.print(f"Written to {path}", soft_wrap=True)
-
-    def _sure(self, question: str) -> bool:
-        self.console.print(safe(question), style="yellow")
-        try:
-            return self.read("y/n? ").strip().lower() in ("y", "yes")
-        except EOFError:
-            return False
 
     def _import(self, name: str) -> None:
         text = Path(name).expanduser().read_text(encoding="utf-8-sig", errors="replace")
@@ -205,8 +205,6 @@ class Chat:
         self._left = True
 
     def _resume(self) -> str:
-        from shlex import quote
-
         user = "" if self.context.user_id == "local" else f" --user {quote(self.context.user_id)}"
         return safe(f"taskloom chat --thread {quote(self.thread)}{user}")
 

@@ -11,12 +11,12 @@ from .lexicon import DO, REMOVE
 _QUOTES = {"‘": "'", "’": "'", "‚": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "…": "...", " ": " "}
 _LEAD = re.compile(
     r"^(?:(?:and|so|then|well|oh|ah|um|uh|er|hmm+|hm|ok(?:ay)?|alright|all right|right|hey|hi|hello|please|now|also|plus|btw|"
-    r"by the way|actually|wait|sorry|oops|no wait|no no|on second thoughts?|come to think of it|you know what|"
+    r"by the way|actually|wait|sorry|oops|no,? wait|no(?=\s*[,!.-])|change of plans?|new plan|no no|on second thoughts?|come to think of it|you know what|"
     r"good news|bad news|great|cool|perfect|thanks|thank you|yeah|listen|look|guys|maybe just|just|anyway|first of all|"
     r"in fact|to be honest|honestly|basically|my bad|my mistake|whoops|correction|typo|to correct(?: that)?|"
-    r"let me (?:re)?think|i misspoke|that'?s wrong|that was wrong|wrong one|my mistake|apologies|i mean|i meant|but|too|again|yep|ugh|damn|argh|nah|"
-    r"yes|update|quick update|one more thing|another thing|next|finally|lastly|instead|unfortunately|luckily|"
-    r"to begin with|for now|nice|super|as for the rest)"
+    r"let me (?:re)?think|i misspoke|that'?s wrong|that was wrong|wrong one|my mistake|apologies|i mean|i meant|on reflection|thinking about it|come to think|but|too|again|yep|ugh|damn|argh|nah|"
+    r"yes|update|quick update|one more thing|another thing|next|finally|lastly|instead|turns out(?: that)?|it turns out(?: that)?|looks like|apparently|unfortunately|luckily|"
+    r"to begin with|for now|nice(?! work| job| one| to)|super|as for the rest)"
     r"(?:\s*[,!.:;-]+\s*|\s+(?=\S)))",
     re.IGNORECASE,
 )
@@ -43,23 +43,24 @@ _VERB_START = re.compile(
     r"rename|revert|undo|restore|resume|pause|mark|tick|assign|reset|split|merge|combine|reuse|share|push|bump|postpone|"
     r"substitute|exchange|list|show|summari[sz]e|recap|repeat|generate|raise|lower|increase|decrease|double|halve|bring|"
     r"reduce|shift|delay|extend|put|keep|hold|let|turn|pick|leave|reinstate|reactivate|suspend|trade|link|unlink|go\s+back|stick|"
-    r"wait|name|rework|set|wash|unmark|reopen)\b(?!\s*(?:,|and\b|is\b|are\b|'s\b))",
+    r"wait|name|rework|without|minus|set|wash|unmark|reopen)\b(?!\s*(?:,|and\b|is\b|are\b|'s\b))",
     re.IGNORECASE,
 )
 _SUBJECT_START = re.compile(
-    r"^(?:i|we|it|he|she|they|you|that|this|there|let'?s|i'm|i've|i'd|i'll|we're|we've|we'd|we'll|it's|that's|there's|"
+    r"^(?i:i|we|it|he|she|they|you|that|this|there|let'?s|i'm|i've|i'd|i'll|we're|we've|we'd|we'll|it's|that's|there's|"
     r"he's|she's|they're|what|when|where|who|why|how|which|can|could|should|is|are|isn't|did|do)\b(?!\s*(?:,|and\b))"
-    r"|^(?:the|my|our|his|her|their|his|a|an)\s+(?:[\w'-]+\s+){1,4}?(?:is|are|was|were|should|will|has|have|needs?|goes|can|must|"
+    r"|^(?i:the|my|our|his|her|their|his|a|an)\s+(?:[\w'-]+\s+){1,4}?(?:is|are|was|were|should|will|has|have|needs?|goes|can|must|"
     r"depends?|becomes?|stays?|requires?|starts?|costs?|leaves?|takes?)\b"
     r"|^(?:my|the|our|his|her|their)\s+[\w'-]+(?:\s+[\w'-]+)?\s+(?:hurts?|quit|left|came|got|broke|went|said|can't|won't|wants?|likes?|hates?|"
     r"arrived|called|died|moved|cancelled|canceled|failed|finished|changed|closed|sold|retired|dropped|\w+ed)\b"
-    r"|^(?:[A-Z][\w'.-]+)(?:\s+[A-Z][\w'.-]+)?(?:'s)?\s+(?:is|are|was|will|should|has|can|can't|takes?|does|do|handles?|books?|"
-    r"writes?|goes|needs?|makes?|brings?|joins?|stays?|wants?|prints?|keeps?|gets?|isn't|won't|cannot|must|dropped|moved|retired|quit|left|got|had|said|asked|called|leads?|runs?|"
+    r"|^(?:my|the|our|his|her|their)\s+[\w-]+(?:'s| is| are| was)\s+\w+"
+    r"|^(?:[A-Z][\w'.-]+)(?:\s+[A-Z][\w'.-]+)?(?:'s)?\s+(?:is|was|will|should|has|can|can't|takes?|does|do|handles?|books?|"
+    r"writes?|goes|needs?|makes?|brings?|joins?|stays?|wants?|prints?|keeps?|gets?|isn't|won't|cannot|must|comes|takes|helps?|dropped|moved|retired|quit|left|got|had|said|asked|called|leads?|runs?|"
     r"moves?|pays?|drives?|picks?|cooks?|bakes?|covers?|owns?|sends?|calls?|buys?|costs?|sells?)\b"
 )
 _SEPARATOR = re.compile(
     r"(?P<sep>\s*;\s*|,?\s+and\s+(?:also\s+|then\s+|please\s+|after\s+that\s+)?|,\s*(?:also|then|but|plus|so|yet)\s+|,\s*|"
-    r"\s+but\s+|\s+then\s+|\s+plus\s+|\s+-\s+)",
+    r":\s+|\s+but\s+|\s+then\s+|\s+plus\s+|\s+-\s+)",
     re.IGNORECASE,
 )
 _LEAD_ONLY = re.compile(
@@ -134,7 +135,7 @@ def sentences(text: str) -> list[str]:
     for line in lines:
         line = line.replace("\x00", " ")
         start = 0
-        for match in re.finditer(r"[.!?]+(?=\s+|$)", line):
+        for match in re.finditer(r"[.!?]+(?=\s+|$)|;(?=\s+[A-Za-z][\w ]{1,24}:\s)", line):
             piece = line[start : match.end()]
             if match[0] == "." and _ABBREVIATION.search(piece) and match.end() < len(line):
                 following = line[match.end() :].strip()
@@ -149,7 +150,8 @@ def sentences(text: str) -> list[str]:
 
 def starts_clause(text: str) -> bool:
     """Whether a text begins as a clause of its own does."""
-    return bool(_VERB_START.match(text) or _SUBJECT_START.match(text))
+    named = text[:1].isupper() and re.match(r"[A-Z][\w']*\s+[A-Z]", text) is not None  # a title: 'Take On Me'
+    return bool((not named and _VERB_START.match(text)) or _SUBJECT_START.match(text))
 
 
 _TAG = (
@@ -176,7 +178,9 @@ def split(sentence: str) -> list[str]:
             continue
         hard = match["sep"].strip().lower() in (";", "-", "then", ", then")
         gapped = _GAP_LEFT.match(left.strip()) and _GAP_RIGHT.match(right)
-        if not gapped and not starts_clause(right) and not (hard and match["sep"].strip() == ";"):
+        if match["sep"].strip() == ":" and not (starts_clause(right) or re.match(r"back to\b", right, re.IGNORECASE)):
+            continue
+        if not gapped and not starts_clause(right) and not re.match(r"back to\b", right, re.IGNORECASE) and not (hard and match["sep"].strip() == ";"):
             continue
         if _LEAD_ONLY.fullmatch(left.strip(" ,;")):
             continue
@@ -203,9 +207,10 @@ def clause(text: str, *, hint: str = "", quotes: tuple[str, ...] = (), first: bo
     question = core.endswith("?")
     core = re.sub(r"[\s.!?]+$", "", core)
     core = re.sub(r"\s+(?:in|on|to|into) (?:my|the|our) (?:calendar|diary)\b", "", core, flags=re.IGNORECASE)
+    core = re.sub(r",?\s*\b(?:on |at |in )?(?:the )?same (?:day|time|hour|place|date|room|venue|spot)\b(?=\s*(?:$|,|instead\b|please\b))", "", core, flags=re.IGNORECASE) or core
     core = re.sub(r",\s*(?:everything else|all else|the rest|leave the rest|keep the rest|keep everything else)(?: (?:stays|remains|as is|is the same|unchanged|stays the same|as it is|as it was|same)\b.*)?$", "", core, flags=re.IGNORECASE)
     correction = bool(_CORRECTION.search(core))
-    addition = bool(re.match(r"(?:and|also|plus|oh and)\b", core, re.IGNORECASE)) or bool(
+    addition = bool(re.match(r"(?:oh,? |ah,? |ok,? )?(?:and|also|plus)\b", core, re.IGNORECASE)) or bool(
         re.search(r"\b(?:too|also|as well)$", core, re.IGNORECASE)
     )
     request = False

@@ -448,11 +448,11 @@ def _existing(opened: Taskloom, thread: str | None) -> str:
 def _new(opened: Taskloom) -> str:
     """A name for a new thread, which no thread has."""
     from datetime import datetime
+    from itertools import count
 
     now = datetime.now().astimezone()
-    while opened.state(name := f"{now:%m%d-%H%M}-{_token(3)}").values:
-        pass
-    return name
+    names = (f"{now:%m%d-%H%M}-{_token(3)}" for _ in count())
+    return next(name for name in names if not opened.state(name).values)
 
 
 def _token(length: int) -> str:

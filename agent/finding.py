@@ -40,19 +40,9 @@ def words_of(node: Revision) -> frozenset[str]:
     return _node_content(node.title, node.value, node.slot.rpartition(".")[2])
 
 
-def _index(graph: TaskGraph) -> dict[str, list[str]]:
-    """Ids by stem, over the present states and the former ones."""
-    index: dict[str, list[str]] | None = graph.__dict__.get("_stems")
-    if index is None:
-        index = {}
-        for node in graph.values():
-            stems = set(words_of(node))
-            for state in node.history:
-                stems |= words_of(state)
-            for stem in stems:
-                index.setdefault(stem, []).append(node.id)
-        graph.__dict__["_stems"] = index
-    return index
+def _stems(node: TaskNode) -> frozenset[str]:
+    """The stems by which a task can be named, as it is or was."""
+    return words_of(node).union(*map(words_of, node.history))
 
 
 def knows(graph: TaskGraph, words: str) -> bool:
@@ -60,8 +50,8 @@ def knows(graph: TaskGraph, words: str) -> bool:
     wanted = content(words)
     if not wanted:
         return False
-    index = _index(graph)
-    lists = sorted((index.get(stem, []) for stem in wanted), key=len)
+    index = graph.index(_stems)
+    lists = sorted((index.get(stem, ()) for stem in wanted), key=len)
     common = set(lists[0]).intersection(*lists[1:])
     return any(
         wanted <= words_of(graph[key]) or any(wanted <= words_of(state) for state in graph[key].history) for key in common
@@ -115,50 +105,64 @@ class Finder:
             found.append(root.id)
         return [*found, None]
 
-    def hits(self, words: str, *, gone: bool = False, active: bool = True, within: TaskNode | None = None) -> list[Hit]:
-        """Tasks that the words name, best first."""
+    def hits(
+        self, words: str, *, gone: bool = False, active: bool = True, within: TaskNode | None = None, covering: float = 0.0
+    ) -> list[Hit]:
+        """Tasks that the words name, best first; only those that cover more than a share of the words."""
         wanted = content(words)
         if not wanted:
             return []
-        index = _index(self.graph)
+        index = self.graph.index(_stems)
+        unknown = [stem for stem in wanted if stem not in index and len(stem) > 2 and not stem.isdigit()]
+        if unknown:  # 'lit review' is the literature review
+            begun = {stem: min((other for other in index if other.startswith(stem)), default=stem) for stem in unknown}
+            wanted = frozenset(begun.get(stem, stem) for stem in wanted)
         inside = {node.id for node in self.graph.subtree(within.id, gone=True)} | set(within.depends_on) if within else None
-        seen: set[str] = set()
         found: list[Hit] = []
         order = {key: rank for rank, key in enumerate(self.focus)}
         roots = {self.graph.root(key).id: rank for rank, key in reversed(list(enumerate(self.focus))) if key in self.graph}
         last = head_of(words)
-        for stem in wanted:
-            for key in index.get(stem, ()):
-                if key in seen or (inside is not None and key not in inside):
-                    continue
-                seen.add(key)
-                node = self.graph[key]
-                if (node.active and not active) or (not node.active and not gone):
-                    continue
-                own = words_of(node)
-                if not node.active:
-                    for state in node.history:
-                        own |= words_of(state)
-                if not own & wanted:
-                    continue
-                above: frozenset[str] = frozenset()
-                for ancestor in self.graph.ancestors(key):
-                    above |= words_of(ancestor)
-                for child in self.graph.parts(key) if wanted - own - above else ():
-                    if not is_member(child) or child.name.startswith(("participant", "guest", "assignee")):
-                        above |= words_of(child)
-                covered = len(wanted & (own | above)) / len(wanted)
-                title = content(node.title)
-                exact = 1.5 if own == wanted or title == wanted or content(node.value or "") == wanted else 0.0
-                head = 0.5 if last and last in own else 0.0
-                score = (
-                    3 * covered + 1.5 * len(wanted & own) / len(wanted) + len(wanted & own) / len(own | wanted) + exact + head
-                    + (0.4 / (1 + order[key]) if key in order else 0)
-                    + (0.2 / (1 + roots[self.graph.root(key).id]) if self.graph.root(key).id in roots else 0)
-                    + (0.1 if node.active else 0)
-                )  # fmt: skip
-                found.append(Hit(node, score, covered))
+        for key in self._candidates(wanted, covering):
+            node = self.graph[key]
+            if (inside is not None and key not in inside) or not (active if node.active else gone):
+                continue
+            own = words_of(node) if node.active else _stems(node)
+            shared = own & wanted
+            if not shared:
+                continue
+            chain = self.graph.ancestors(key)
+            missing = (wanted - own).difference(*map(words_of, chain))
+            for child in self.graph.parts(key) if missing else ():
+                stems = words_of(child)
+                if stems & missing and (not is_member(child) or child.name.startswith(("participant", "guest", "assignee"))):
+                    missing -= stems
+            covered = 1 - len(missing) / len(wanted)
+            if covered <= covering:
+                continue
+            exact = 1.5 if own == wanted or content(node.title) == wanted or content(node.value or "") == wanted else 0.0
+            head = 0.5 if last and last in own else 0.0
+            root = chain[-1].id if chain else key
+            score = (
+                3 * covered + 1.5 * len(shared) / len(wanted) + len(shared) / len(own | wanted) + exact + head
+                + (0.4 / (1 + order[key]) if key in order else 0)
+                + (0.2 / (1 + roots[root]) if root in roots else 0)
+                + (0.1 if node.active else 0)
+            )  # fmt: skip
+            found.append(Hit(node, score, covered))
         return sorted(found, key=lambda hit: (-hit.score, hit.node.turn, hit.node.id))
+
+    def _candidates(self, wanted: frozenset[str], covering: float) -> Iterable[str]:
+        """Ids of the tasks that may cover more than a share of the stems, with what they are part of and their parts."""
+        index = self.graph.index(_stems)
+        having = [index.get(stem, ()) for stem in wanted]
+        named = dict.fromkeys(key for keys in having for key in keys)
+        if covering <= 1 / len(wanted):
+            return named
+        helping = [{*keys, *(self.graph[key].parent for key in keys)} for keys in having]
+        return (
+            key for key in named
+            if sum(key in group or any(up.id in group for up in self.graph.ancestors(key)) for group in helping) > covering * len(wanted)
+        )  # fmt: skip
 
     def find(self, words: str, *, gone: bool = False, active: bool = True, within: TaskNode | None = None, loose: bool = True) -> TaskNode | None:
         """The one task that the words name, or None."""
@@ -173,7 +177,7 @@ class Finder:
                 return self.holder(inner)
             if inner is not None:
                 return inner
-        hits = self.hits(words, gone=gone, active=active, within=within)
+        hits = self.hits(words, gone=gone, active=active, within=within, covering=0.49 if loose else 0.99)
         strong = [hit for hit in hits if hit.covered > 0.99]
         if strong:
             return strong[0].node
@@ -236,7 +240,7 @@ class Finder:
                 if slot_group(node.name) in groups or slot_group(node.title) in groups or node.name == slot:
                     return node
             for node in sorted(candidates, key=lambda n: -n.turn):
-                if node.value and not is_member(node) and values.kind_of(node.value) == kind and kind in ("date", "time", "amount", "email", "phone"):
+                if node.value and not is_member(node) and values.kind_of(node.value) == kind and kind in ("date", "time", "amount", "email", "phone", "duration"):
                     return node
         if scope is None and kind in ("date", "time", "amount"):
             typed = [node for node in self.graph.active if node.value and not is_member(node) and values.kind_of(node.value) == kind]
@@ -308,7 +312,7 @@ class Finder:
 
     def _whole(self, words: str, avoid: Sequence[TaskNode] = ()) -> TaskNode | None:
         """The task (not one of its values) that the words name."""
-        hits = [hit.node for hit in self.hits(words) if hit.covered > 0.99 and hit.node not in avoid]
+        hits = [hit.node for hit in self.hits(words, covering=0.99) if hit.node not in avoid]
         whole = [node for node in hits if node.parent is None] or [node for node in hits if node.value is None] or hits
         if whole and whole[0].value is not None and whole[0].parent and not content(words) <= content(whole[0].title):
             return self.holder(whole[0])

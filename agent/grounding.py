@@ -289,6 +289,7 @@ class _Grounder(Finder):
 
     def _assign_value(self, node: TaskNode, value: str, step: Step) -> None:
         """A value to a task: in its slot, or in its name where it is one of a list or has no value."""
+        value = self._styled(node, value)
         if node.value is not None or not is_member(node):
             if node.value is None and (self.graph.parts(node.id) or node.parent is None):
                 self._retitle(node, value, step)
@@ -300,13 +301,18 @@ class _Grounder(Finder):
             return
         self._retitle(node, value, step)
 
+    def _styled(self, node: TaskNode, value: str) -> str:
+        """'8' as '8pm' where the task has '7pm'."""
+        half = re.search(r"\s*[ap]\.?m\.?$", node.value or "", re.IGNORECASE)
+        return f"{value}{half[0]}" if half and re.fullmatch(r"\d{1,2}(?::\d\d)?", value) else value
+
     def _retitle(self, node: TaskNode, value: str, step: Step) -> None:
         self.do(Update(task=node.id, title=value), step.text)
 
     def _set_named(self, step: Step, scope: TaskNode | None) -> None:
         words = step.target or (step.slot or "").replace("_", " ")
         value = step.value or ""
-        if step.old and step.old not in ("last",) and (node := self._value_node(step.old, scope)):
+        if step.old and step.old not in ("last", "move", "title") and (node := self._value_node(step.old, scope)):
             self.do(Update(task=node.id, value=value) if node.value else Update(task=node.id, title=_exchanged(node.title, step.old, value)), step.text)
             return
         if step.old == "title":
@@ -315,6 +321,8 @@ class _Grounder(Finder):
             if node is not None:
                 self.do(Update(task=node.id, value=value) if node.value is not None and not is_member(node) and node.parent else Update(task=node.id, title=value), step.text)
             return
+        if step.old == "move" and self.find(words, loose=False) is None and self.slot(words) is None:
+            return self._set_it(step, scope)  # another word for what the talk is about
         if step.task is None and not slot_group(words) and (doubtful := self.ambiguous(words)) and self._choose(step, words, doubtful):
             return
         if step.slot and scope is not None:
@@ -322,7 +330,7 @@ class _Grounder(Finder):
             return
         group = slot_group(words) or (slot_group(step.slot) if step.slot else None)
         slot = self.slot(words, within=scope) or (self.slot(step.slot.replace("_", " "), within=scope) if step.slot else None)
-        if slot is None and not group and (hit := self.find(words, loose=False)) is not None:
+        if slot is None and (not group or step.slot is None) and (hit := self.find(words, loose=False)) is not None:
             if hit.value is not None and not is_member(hit):
                 slot = hit if content(words) & content(hit.title + " " + hit.name) or not step.details else hit
                 if not content(words) & (content(hit.title) | content(hit.name)):  # named by its value: 'change Boston to Denver'
@@ -355,6 +363,9 @@ class _Grounder(Finder):
                     if step.slot and hit.parent is None and slot_group(words) is None:
                         self.do(Update(task=hit.id, title=value), step.text) if not step.slot else self.put(hit, "value", value, step.text)
                         return
+                if is_member(hit) and hit.title.lower().startswith(words.lower() + " "):
+                    self._retitle(hit, f"{hit.title[: len(words)]} {value}", step)
+                    return
                 if hit.parent is None and not is_member(hit) and words == words.lower() and not step.task and not names(words, _last_phrase(hit.title)):
                     self.put(hit, words, value, step.text)
                     return
@@ -469,7 +480,16 @@ class _Grounder(Finder):
     def _set_it(self, step: Step, scope: TaskNode | None) -> None:
         """'Make it Friday', 'I meant Tuesday', 'at 1 PM': to the nearest slot of its kind."""
         value = step.value or ""
-        if step.old and step.old != "last" and (node := self._value_node(step.old, scope)):
+        if step.old == "move" and not step.details and not values.kind_of(value):
+            place = self.slot("place") or self.slot("destination", anywhere=False)
+            owner = self._detail_owner()
+            if place is not None:
+                self._assign_value(place, value, step)
+                return
+            if owner is not None:
+                self.put(owner, "place", value, step.text)
+                return
+        if step.old and step.old not in ("last", "move") and (node := self._value_node(step.old, scope)):
             if node.value is not None and names(step.old, node.value):
                 new = value if content(node.value) == content(step.old) else _exchanged(node.value, step.old, value)
                 self.do(Update(task=node.id, value=new), step.text)
@@ -577,6 +597,8 @@ class _Grounder(Finder):
             if corrected and node.value is None and not candidates:
                 return node
             if node.value is None and is_member(node) and not is_person_slot(node):
+                return node
+            if node.value is None and node.parent and not node.name.startswith("task") and not self.graph.parts(node.id):
                 return node
         return None
 
@@ -812,7 +834,8 @@ class _Grounder(Finder):
         for words in [item.value for item in step.items] or [step.target]:
             node = self.known(step) or (self._task_named(words) if words else self._open_in_focus())
             if node is None and words:
-                node = self.find(words)
+                near = [hit for hit in self.hits(words) if hit.covered >= 0.5 and hit.node.value is None]
+                node = self.find(words) or (near[0].node if len(near) == 1 or (near and near[0].score > near[1].score + 0.3) else None)
             if node is None:
                 self.clarify(step, f"Which task is done? I do not find “{words}”.", [n.title for n in self._open_tasks()[:6]], [Complete(task=n.id) for n in self._open_tasks()[:6]])
                 continue
@@ -1271,6 +1294,13 @@ class _Grounder(Finder):
         if delta is not None and step.slot != "duration":
             kind = "time" if delta.total_seconds() % 86400 else "date"
             node = self._shiftable(step, kind)
+            named = self._dated(step, kind) if node is None or (step.target and node.value and not self._about(step.target, node)) else None
+            if named is not None:
+                inner = typed_in(named.title, kind) or ""
+                moved = values.shifted(inner, delta if sign == "+" else -delta, kind, self.view.now)  # type: ignore[arg-type]
+                if moved is not None:
+                    self.do(Update(task=named.id, title=_exchanged(named.title, inner, moved)), step.text)
+                    return
             if node is None or node.value is None:
                 self.clarify(step, f"What should move by {amount}?", *self._typed_options(kind))
                 return
@@ -1306,6 +1336,22 @@ class _Grounder(Finder):
         if "%" in amount or "percent" in amount:
             sign, by = "*", (Decimal(100) + (by if sign == "+" else -by)) / 100
         self._change_number(number_node, by, sign, step)
+
+    def _about(self, words: str, node: TaskNode) -> bool:
+        """Whether words that name what moves can mean this slot or something it is part of."""
+        wanted = content(words)
+        above = [node, *self.graph.ancestors(node.id)]
+        return bool(slot_group(words)) or any(wanted & words_of(one) for one in above)
+
+    def _dated(self, step: Step, kind: str) -> TaskNode | None:
+        """The task whose name carries the date or time to move: 'experiments by July 15'."""
+        if step.target and (node := self.find(step.target)) is not None and node.value is None and typed_in(node.title, kind):
+            return node
+        for node in self.focus_nodes():
+            for one in (node, *self.graph.parts(node.id), *self.graph.parts(node.parent)):
+                if one.value is None and typed_in(one.title, kind):
+                    return one
+        return None
 
     def _typed_options(self, kind: str) -> tuple[tuple[str, ...], tuple[Operation, ...]]:
         found = [n for n in self.graph.active if n.value and values.kind_of(n.value) == kind]

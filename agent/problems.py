@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import sqlite3
+import zlib
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -34,9 +35,9 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
             return f"another process holds {error.lock_file}: try again later"
         case InputError() | GraphError() | SchemaError():
             return str(error)
-        case ValidationError():
+        case ValidationError(title="Settings"):
             return _settings_fault(error)
-        case sqlite3.Error():
+        case sqlite3.Error() | zlib.error():
             return _database_fault(error, (home or Path("~/.taskloom")) / "threads.sqlite")
         case OSError():
             return _system_fault(error, home)
@@ -51,15 +52,15 @@ def _settings_fault(error: ValidationError) -> str:
     return f"{variable}: {first['msg'][:1].lower()}{first['msg'][1:]}"
 
 
-def _database_fault(error: sqlite3.Error, path: Path) -> str:
-    code = getattr(error, "sqlite_errorname", None) or ""
+def _database_fault(error: Exception, path: Path) -> str:
+    code = getattr(error, "sqlite_errorname", "")
     if code == "SQLITE_FULL":
         return f"the disk is full: make room for {path}; what was acknowledged is kept"
     if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return f"{path} is in use by another process: try again later"
     if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
         return f"{path} cannot be written: give yourself the right to, or set TASKLOOM_HOME to another folder"
-    if code.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+    if code.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")) or isinstance(error, zlib.error):
         return f"{path} is damaged ({error}): move it away and bring a backup back, or start anew without it"
     if code.startswith("SQLITE_IOERR"):
         return f"{path} could not be read or written ({error}): check the disk and the room on it"

@@ -1,51 +1,296 @@
-"""Questions in English: which kind, what about, and what they suppose. Pure text."""
+"""Questions in English: which kind, what about, and what they suppose. Pure text.
+
+A question is read by the first row of `_FORMS` that it fits. The named groups of a pattern say where the
+words stand: `about` (the task or slot), `wh` (what is asked of it: when, who, ...), `within` (the task that
+a list is of), `value` (what is supposed). Questions that suppose something ("wasn't it Boston?", "did I ever
+say so?") are taken apart by `_suppose`.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from taskloom.memory.operations import QuestionKind
 
 from .interpreter import Asked, Step
 
+Act = Literal["add", "remove", "update", "replace", "complete"]
+
+
+def _verbose(pattern: str) -> re.Pattern[str]:
+    """A pattern as it stands in the tables: blanks are for the eye, `_` is any space in the text."""
+    return re.compile(pattern.replace("_", r"\s+"), re.IGNORECASE | re.VERBOSE)
+
+
+# ---- words ----------------------------------------------------------------------------------------
+
+_WH = "what|when|where|who|whom|whose|why|which|how"
+_NOT = "is|are|was|were|do|does|did|has|have|had|wo|would|ca|could|should"
+_I = "(?:i|we|you|they|he|she|it|there|one|us)"
+_BE = "(?:is|are|was|were|be|been|'s|'re|s)"
 _TELL = (
-    r"(?:tell|show|list|read|repeat|remind|summari[sz]e|recap|sum up|give|check|double-check|double check|name|explain|"
-    r"generate|confirm|display|print out|let me know|let me see|walk|run|go over|see|say|know|recite|describe|review|verify|look)"
+    "(?:tell|show|list|read|repeat|remind|name|give|display|print|recite|see|go_over|run|walk|describe|review)"
 )
-_HISTORY = r"(?:originally|before|previously|initially|at first|in the first place|at the start|in the beginning|the old|old|former|previous|original|first)"
-_PLAN_WORDS = r"(?:plan|summary|overview|recap|status|picture|itinerary|rundown|everything|details|info|information|data|state|setup)"
+_SUM = "(?:summar\\w*|recap\\w*|overview|rundown|sum_up|sum_(?:it|this|that|everything|all)_up|round_up)"
+_DATA = (
+    "(?:information|info|details?|data|answers?|entries|form|application|registration|booking|profile|facts)"
+)
+_STILL = "(?:left|remaining|outstanding|missing|open|pending|unfinished|undone|lacking|incomplete|due|to_go)"
+_DONE = "(?:finished|completed?|done|ready)"
+_ONCE = (
+    "(?:originally|initially|previously|formerly|before|earlier|at_(?:the_)?(?:very_)?(?:first|beginning|start)"
+    "|in_the_(?:first_place|beginning)|to_begin_with|first|once|the_first_time|beforehand|back_then)"
+)
+_OLD = "(?:very_first|first|old|previous|former|original|initial|earlier|earliest|last)"
+_SOME_TIME = "(?:ever|at_any_(?:point|time)|at_some_(?:point|time)|at_one_(?:point|time)|once)"
+_ALWAYS = "(?:from_the_(?:very_)?(?:start|beginning|outset|first)|all_along|always|since_the_(?:start|beginning))"
+
+_LEAD = _verbose(
+    rf"""^(?:(?:so|and|but|also|ok|okay|h+m+|well|oh|hey|sorry|wait|actually|please|quick_question)\b[\s,:-]*)+(?=\S)
+    |^(?:do_you_(?:still_)?(?:know|remember|recall)|any_idea|(?:just_)?tell_me(?:_again)?|remind_me(?:_again)?,?
+       |can_you_tell_me|could_you_tell_me|let_me_know|i_wonder|you_know|say|only|do_you_have|check_again|check
+       |i(?:_am|'m)_wondering|i(?:'d|_would)_like_to_know|what_i_want_to_know_is)\b[\s,:]+
+       (?=(?:{_WH}|if|whether|is|are|was|were|did|do|does|only)\b)
+    |^(?:if|whether)_"""
+)
+_TRAIL = _verbose(
+    r"""(?:[\s,]+(?:again|please|pls|plz|exactly|so_far|at_the_moment|right_now|currently|now|nowadays|today_again|then
+    |anyway|nothing_else|by_the_way|btw|for_me|actually|thanks|though|these_days|latest_values_only|before_i_\w+
+    |as_(?:it|things)_stands?(?:_now)?|as_of_now|in_(?:a|one)_(?:sentence|list)))+$"""
+)
+_ARTICLE = _verbose(r"^(?:the|my|our|your|a|an|any|some|for|in|on|of|about|to|at|with|that|this|these|those|all)_")
+_PRONOUN = _verbose(rf"^(?:{_I}|that|this|those|these|them|everything|anything|something|stuff|things?|me|her|him)$")
+_NOISE = _verbose(
+    rf"""\b(?:did|do|does|is|are|was|were|be|been|being|will|would|have|has|had|shall|should|can|could|{_I}|again|said
+    |say|saying|pick|picked|choose|chosen|chose|called|set|decided?|down|have_down|as|agreed?_on|on_for|please|now
+    |current|currently|to|exactly|going|got|get|give|gave|given|told|tell|want|wanted|put|that|s|re|still|then
+    |actually|really|supposed|meant|used|need|happening|me|what|which|ended_up|need_to|my|our|it's|there)\b"""
+)
+
+_WH_SLOT = {
+    "when": "when", "until when": "until", "till when": "until", "since when": "since", "from when": "since",
+    "where": "where", "who": "who", "whom": "who", "whose": "who", "with whom": "who", "what time": "time",
+    "which time": "time", "time": "time", "times": "time", "what day": "date", "what date": "date",
+    "which day": "date", "which date": "date", "date": "date", "day": "date", "how long": "duration",
+    "how much": "amount", "how many": "count", "place": "where", "which place": "where", "what place": "where",
+}  # fmt: skip
+"""What a question word asks for. The values are the slots of a step that asks."""
+
+_WH_WORDS = (
+    "(?:(?:until|till|since|from|at|on|by)_)?(?:when|(?:what|which)_(?:time|day|date|place))|where|whom?|whose"
+    "|how_(?:much|long|many)|time|date|place"
+)
+
+# ---- what a question looks like -------------------------------------------------------------------
+
+_ASKS = _verbose(
+    rf"""^(?:
+      (?:{_WH})\b(?!\w*,_) | how_come\b | what's | whats\b | whos\b
+    | (?:{_NOT})n'?t\b
+    | (?:is|are|was|were|did|does|has|had)\b | am_i\b | (?:do|have|had)_{_I}\b | any_(?:idea|chance|news_on)\b
+    | tell_(?:me|us)\b | show(?:_me|_us)?\b | list\b(?!_\w+_as\b) | remind_me(?:_(?:what|when|where|who|which|how|why|of|about|again)\b|,|$)
+    | {_SUM}\b | repeat\b | read_(?:me|back|it|the|my|that|out|all|every\w*)\b | let_me_(?:see|know|have)\b | give_me\b
+    | (?:quick|full|short|brief|final|complete)?\s*(?:recap|summary|overview|rundown|status)\b | status\b
+    | (?:generate|create|produce|write|make)_(?:me_)?(?:an?|the|my)?_?(?:complete|full|final|quick|short|whole)?_?(?:\w+_)?
+      (?:summary|overview|recap|rundown) | generate_(?:an?|the|my|me)_(?:complete_|full_|final_)?\w*\s?\w*(?:plan|list|itinerary)
+    | double[- ]?check | go_over\b | (?:walk|run|talk)_me\b | confirm_(?:what|that|the|my|all)\b | review_(?:what|my|the|all)\b
+    | print_(?:out_)?(?:the|my)_(?:whole_|full_|current_)?(?:list|plan|summary) | where_are_we
+    | check_(?:if|whether|that|what|when|who|where|again)\b | name_(?:all|every|the)\b
+    | anything_(?:else|left|still|open|missing)\b | help_(?:me_)?(?:to_|with_)?(?:repeat|recap|summari[sz]e|review|recall|remember|list)\w*
+    | (?:full|whole|entire|complete|final)_[\w' -]*\b(?:plan|list|overview|schedule|itinerary)$
+    | (?:next|now_what|what_now)$
+    )"""
+)
+_STATES_A_TIME = _verbose(r"^(?:when|where|which|who|how|what)\b[^?]*,|^(?:when|where)_(?:the|we|i|you|it)_")
+_TAGGED = _verbose(
+    rf"""(?:,_(?:right|correct|yes|no|ok|true|huh|or_not)|\b(?:{_NOT})n'?t_(?:it|that|he|she|they|there|we|i|you)
+    |,_(?:is|are|was|were|did|does|do|has|have|had)_(?:it|he|she|they|there|we|i)|am_i_right|is_that_(?:right|correct|so|true)
+    |or_is_(?:it|that)(?:_not)?|or_not)$"""
+)
+_BELIEVES = (
+    r"i(?:_|'m_|_am_|_was_|_could_have_)?_?(?:don't_|do_not_|didn't_)?(?:pretty_|quite_|fairly_|really_|still_|always_|just_)*"
+    r"(?:think|thought|believed?|bet|sworn|sure|certain|remember|recall|assumed?|positive|convinced|under_the_impression)"
+)
+_OPINION = _verbose(rf"^{_BELIEVES}\b")
+_PAST = _verbose(
+    r"\b(?:never|ever|was|were|wasn'?t|weren'?t|had|said|did|didn'?t|used_to|originally|always|hadn'?t|from_the_start)\b"
+)
+_FIRM = _verbose(r"^i_(?:thought|could_have_sworn|was_sure|remember|recall|assumed|believed|was_certain)\b")
 
 
 def is_question(core: str, question: bool) -> bool:
     """Whether a clause asks, by its mark, its first word, or an imperative of telling."""
-    lowered = core.lower()
-    if re.match(r"(?:what|when|where|who|whom|whose|why|which|how come|how many|how much|how long|how)\b", lowered):
-        return not re.match(r"(?:when|where|which|who|how|what)\b[^?]*,", lowered) or question or not re.match(
-            r"(?:when|where) ", lowered
-        )
-    if re.match(
-        r"(?:is|are|was|were|isn'?t|aren'?t|wasn'?t|weren'?t|did|do (?:i|we|you|they)|does|didn'?t|don'?t (?:i|we|you)|doesn'?t|have (?:i|we|you)|"
-        r"haven'?t|has|hasn'?t|had|hadn'?t|am i|any (?:idea|chance))\b",
-        lowered,
-    ):
+    if _ASKS.search(core):
+        return question or not _STATES_A_TIME.search(core)
+    if _TAGGED.search(core):
         return True
-    if re.match(
-        r"(?:tell me|show me|show(?: us)?|list|remind me (?:what|when|where|who|which|how|why|of|about|again)|remind me$|"
-        r"summari[sz]e|recap|sum up|repeat|read (?:me |back |it |the |my |that |out )|let me (?:see|know|have)|give me|(?:quick|full|short|brief|final)? ?"
-        r"(?:recap|summary|overview|rundown|status)|generate (?:a|the|my|me) (?:complete |full |final )?\w*\s?\w*(?:plan|summary|overview|list|itinerary)|"
-        r"double[- ]?check|go over|walk me|confirm (?:what|that|the|my|all)|review (?:what|my|the|all)|"
-        r"print (?:out )?(?:the|my) (?:whole |full |current )?(?:list|plan|summary)|so,? where are we|status\b|run me through|check (?:if|whether|that|what|when|who|where|again)|"
-        r"name (?:all|every|the)|which\b|anything (?:else|left|still|open))",
-        lowered,
-    ):
-        return not re.match(r"(?:list|show) \w+ as\b", lowered)
-    if re.search(r"(?:, (?:right|correct|yes|no|ok)|(?:isn'?t|wasn'?t|aren'?t|weren'?t|doesn'?t|didn'?t|don'?t|hasn'?t|won'?t) "
-                 r"(?:it|that|he|she|they|there|we|i)|am i right|is that right|is that correct|or is it|or not)$", lowered):  # fmt: skip
-        return True
-    if re.match(r"i (?:think|thought|believe|believed|bet|could have sworn|was sure|remember|recall|'m pretty sure|am (?:pretty )?sure|assume|assumed)\b", lowered):
-        return bool(
-            re.search(r"\b(?:never|was|were|wasn'?t|weren'?t|had|said|had said|did|didn'?t|used to|originally|always)\b", lowered)
-            or re.match(r"i (?:thought|could have sworn|was sure|remember|recall|assumed|believed)\b", lowered)
-        )
+    if _OPINION.search(core):
+        return bool(_PAST.search(core) or _FIRM.search(core))
     return question
+
+
+# ---- the kinds ------------------------------------------------------------------------------------
+
+_ITEMS = (
+    "(?:items?|things?|ones?|tasks?|to-?dos?|chores?|steps?|parts?|ingredients?|names?|(?:\\w+_)?\\w+s|people|stuff)"
+)
+
+_FORMS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
+    (kind, _verbose(pattern))
+    for kind, pattern in (
+        # ---- why
+        ("why", rf"^(?:why|how_come|what_for|for_what_reason|what(?:'s|_is|_was)_the_reason(?:_for|_that|_why)?)\b(?P<about>.*)"),
+        # ---- next
+        ("next", rf"^(?:and_)?(?:what(?:'s|_is|_comes|_do_{_I}(?:_(?:need|have)_to)?_do|_should_{_I}_(?:do|tackle|start)|_to_do|_can_{_I}_do|_happens)?_(?:up_)?(?:the_)?(?:very_)?"
+                 r"(?:next|first)(?:_(?:step|task|thing|one|up|on_the_list|to_do))?|what_now|now_what|next(?:_(?:step|up|task|thing|one))?(?:_to_do)?)$"),
+        ("next", rf"^where_(?:do|should|shall|can)_{_I}_(?:start|begin)"),
+        ("next", rf"^(?:what|which|where)\b.*\b(?:can|should|could|shall|do|must|need)_{_I}\b.*\b(?:start|begin|work_on|tackle|do|go_on|continue)"
+                 r"(?:_with|_on|_to_do)?(?:_(?:next|first|now|already|right_now|with))*$(?<=next|irst|with|eady)"),
+        ("next", rf"^(?:what|which)\b.*\bcan_{_I}_(?:start|begin|tackle|work_on)\b"),
+        ("next", rf"^what_do_{_I}_(?:have|need)_to_do_first"),
+        # ---- what is done, what is gone
+        ("status", rf"\b(?:what|which|anything|all|only|just|everything|list|show|tell)\b.*\b(?P<done>finished|completed|been_done|(?:is|are|was|were)(?:_already)?_done"
+                   rf"|did_{_I}_(?:finish|complete|do)|have_{_I}_(?:already_)?(?:done|got_done)|already_done)\b"),
+        ("status", rf"^(?:what|which|who)(?:_\w+)?_(?:did|have|has|had|was|were|is|are)_(?:{_I}_|been_)*(?:already_)?(?P<gone>removed?|deleted?|dropp?(?:ed)?|cancel\w*|thr[oe]wn?_(?:out|away)"
+                   r"|tak(?:e|en)_(?:off|out|away)|took_(?:off|out)|discard\w*|ditch\w*|scratch\w*|kick(?:ed)?_out|crossed?_(?:off|out)|cut|uninvited?|le(?:ave|ft)_out|get_rid_of|got_rid_of)\b"
+                   r"(?:_(?:from|off|of|out_of)_(?P<within>.+))?"),
+        ("status", r"^what(?:'s|_is)_(?P<held>on_hold|paused|parked)"),
+        # ---- what is left
+        ("left", rf"""^(?!(?:is|was|are|isn'?t|aren'?t|wasn'?t|weren'?t|were|why|how_many|when|where)_(?!there\b|anything\b|any\b|the_only)).*?
+                 (?:\bwhat(?:'s|_is|_are|'re)?_(?:else_is_|all_is_|_is_)?(?:still_)?(?:not_(?:yet_)?\w+(?:_yet)?$|not_done|{_STILL}|to_be_done|still\b)
+                 |\bwhat_remains|\bwhat_else_(?:is|do|needs?|must|should|has|have)
+                 |\b(?:still|yet)_(?:{_I}_)?(?:have_to|has_to|need_to|must|to_(?!be_in\b)\w+|needs?_to(?:_be)?|{_STILL})
+                 |\b(?:are|is|'s|not)_(?:still_)?(?:there_)?(?:any\w*_)?(?:still_)?(?:left|open|outstanding|unfinished|pending|remaining)\b
+                 |^(?:is_there_)?anything_(?:else|left|still|open|missing)|\bwhat_haven'?t|\b(?:which|who|what)\b.*\bhaven'?t_{_I}
+                 |\bwhat_(?:do|must|should|does)_{_I}_still
+                 |\bleft_to_\w+|\bstill_(?:on_my_plate|undone)|\b(?:is|are)_there_(?:anything|something|things)_(?:else|left|still)
+                 |\bwhat(?:_\w+)?_isn'?t_\w+(?:_yet)?$|\bto_do_list\b|\bopen_(?:tasks|items|points|to-?dos|issues)\b|\bunfinished\b)
+                 (?:.*?\b(?:for|in|on|with|from|of)_(?P<within>(?!(?:it|that|my_plate|my_list|this|all|them|me)$)[\w'’ -]+?))?$"""),
+        # ---- what rests on what
+        ("dependents", r"^what(?:_all|_else)?_(?:depends|relies|hinges|rests|is_waiting|waits|builds)_(?:up)?(?:on|for)_(?P<about>.+)"),
+        ("dependents", r"^(?:what|which|who)\b.*?\b(?:affected|impacted|blocked|held_up)_(?:by|if|when)_(?P<about>.+?)(?:_(?:is|are|changes?|slips?|moves?|gets?)\b.*)?$"),
+        ("dependents", r"^(?:if|when)_(?P<about>.+?)_(?:is|are|gets?|slips?|changes?|moves?|fails?|runs?|falls?)\b.*\bwhat_(?:does|would|will|else|is)\b.*"),
+        ("dependents", r"^what_(?:does|would|will|do)_(?P<about>.+?)_(?:affect|block|impact|hold_up|unblock|influence)\b.*"),
+        ("dependents", r"^(?:what|which)_(?:happens|changes)_if_(?P<about>.+?)_(?:is|are|changes?|slips?|moves?|gets?|fails?)\b.*"),
+        ("dependents", r"^(?:what|which)\s?(?:(?!time|day|date)\w+_)?(?:else_)?(?:uses?|needs?|requires?|contains?|includes?)_(?!to_)(?P<about>.+)"),
+        ("dependents", r"^what_(?:comes|happens|is|can_be_done|can_i_do)_after_(?P<about>.+)"),
+        ("needs", rf"^what_(?:do|does|did|will)_(?P<about>(?!{_I}_).+?)_(?:need|require|depend_on|rely_on|wait_(?:for|on)|rest_on|take|involve)(?:_(?:before|first|to)\b.*)?$"),
+        ("needs", r"^what(?:'s|_is|_are)_(?P<about>.+?)_(?:waiting_(?:for|on)|blocked_by|depending_on|dependent_on|held_up_by)\b.*"),
+        ("needs", r"^what_(?:needs?|has|have|must|should)_(?:to_)?(?:\w+_)*?(?:first_)?(?:before|for|prior_to)_(?P<about>.+)"),
+        ("needs", rf"^what_(?:do|must|should|does|did)_{_I}_(?:still_)?(?:need|require|have_to_do|finish|do|get|have|want)_(?:to_\w+_)?(?:for|before)_(?P<about>.+)"),
+        ("needs", r"^what(?:'s|_is|_are)_(?:needed|required|necessary)_(?:for|before)_(?P<about>.+)"),
+        ("needs", r"^what_(?:comes|goes|happens)_(?:first_)?(?:before|ahead_of)_(?P<about>.+)"),
+        ("needs", r"^what(?:_are|'re|_is|'s)_the_(?:prerequisites?|requirements?|dependenc(?:y|ies))_(?:of|for)_(?P<about>.+)"),
+        # ---- summaries
+        ("summary", rf"^(?:help_(?:me_)?(?:to_|with_)?)?(?:repeat|read_back|confirm|go_over|review|recite|show|tell|give|check|list|recap|read)\w*_(?:me_)?(?:all_|back_|everything_)?(?:of_|in_)?"
+                    rf"(?:my|the|our)?\s?(?:filled[- ]in_|filled[- ]out_|full_|complete_|whole_|personal_|current_)?{_DATA}\b.*"),
+        ("summary", rf"(?:{_SUM})_(?:for_me_)?(?:of_|for_|about_|on_|with_)?(?P<about>.+)?"),
+        ("summary", rf"(?:{_SUM})$"),
+        ("summary", r"^(?:(?:can_i_|let_me_)?(?:see|have|hear)|give_me|show_me|show|read_me|read|tell_me|generate|print|what(?:'s|_is)|how_does|what_does|go_over|confirm)?[\s]*(?:me_)?"
+                    r"(?:the|my|our|a|an)?\s?(?:full|whole|entire|complete|final|current|overall)?\s?(?P<about>[\w'’ -]*?)\s?(?:plan|itinerary|situation|setup|state)\b(?:_(?:look|for|of|so_far|like|with)\b.*)?$"),
+        ("summary", r"^(?:what(?:'s|_is)|show_me|give_me|tell_me)_(?:the|my|our)_(?:whole|full|entire|complete)_(?P<about>[\w'’ -]+)$"),
+        ("summary", r"^(?:full|whole|entire|complete|final)_(?P<about>[\w'’ -]*?)\s?(?:plan|list|overview|schedule|itinerary)$"),
+        ("summary", rf"^(?:where|how)_(?:do_|are_)?(?:we|things)(?:_stand(?:ing)?)?(?:_(?:with|on)_(?P<about>.+))?$|^status(?:_(?:update|report))?(?:_(?:on|of|for)_.+)?$"),
+        ("summary", rf"\b(?:read|repeat|tell|give|show|list|know|say)\b.*\beverything\b(?:_(?:back|you_\w+|to_me|i_\w+|we_\w+))*(?:_(?:about|on|for)_(?P<about>(?!me$).+))?$"),
+        ("summary", rf"^what_(?:do|have)_{_I}_(?:got|have|know|told|given|planned|decided|entered|noted|written)(?:_(?:so_far|down|noted|about_me|planned|decided|you|already))*$"),
+        ("summary", r"^what_does_(?:the|my|our)_(?P<about>.+?)_(?:say|contain|look_like|include)$"),
+        ("summary", r"^(?:everything|all_of_it|(?:all|both)_(?:the|my)_details)$"),
+        # ---- numbers
+        ("count", r"^how_many_(?P<about>.+)"),
+        ("count", r"^(?:what(?:'s|_is)_)?the_number_of_(?P<about>.+)"),
+        # ---- lists
+        ("list", rf"^whos?(?:'s|_is|_are|_does|_do|_has|_takes|_brings)?_(?:doing_|taking_|bringing_|on_|at_|in_)?(?P<wh>what|where|which\b.*|when)$"),
+        ("list", rf"^(?:what|which)(?P<about>_\w+)?(?:'s|_is|_are|'re|_all_is|_all)?_(?:all_|still_)?(?:goes?|went|belongs?|comes?|used)_(?:in|into|inside|on|onto|with|to)_(?P<within>.+)"),
+        ("list", rf"^(?:what|which(?P<about>_\w+)?)(?:'s|_is|_are|'re|_do_{_I}_have|_have_{_I}_got|_would_be|_will_be|_should_be|s)?_?(?:everything_|all_)?(?:still_|currently_|now_|all_)*"
+                 r"(?:used_|included_|listed_)?(?:in|on|inside|part_of)(?:side)?_(?P<within>.+)"),
+        ("list", rf"^which_(?P<about>{_ITEMS})_(?:do|are|have|did|am|will|is|can|should)_(?:{_I}|there|on|in|part)\b(?:_(?:have|got|need|want|in|on|of|for|left|there|invited|booked|buying|making|to))*(?:_(?P<within>.+))?"),
+        ("list", rf"^what_(?:are|'re|were)_(?:all_)?(?:the|my|our)_(?P<about>{_ITEMS})(?:_(?:of|in|on|for|from)_(?P<within>.+))?$"),
+        ("list", rf"^what_other_(?P<about>\w+)"),
+        ("list", rf"^(?:what|which_\w+)_(?:am|are|do|did|should|will|must)_{_I}_(?:planting|buying|packing|bringing|getting|ordering|making|cooking|serving|selling|taking|bring|pack|buy|order|plant|sell|make|cook|need|have|visiting|inviting|growing|baking|covering)"
+                 r"(?:_(?:for|in|on|to)_(?P<within>.+))?$"),
+        ("list", rf"^{_TELL}(?:_me|_us|_back|_out)*_(?:only_|just_)?(?:the_|my_|our_)?(?:full_|complete_|whole_|entire_|current_|all_|every_|everything_)*(?:of_)?(?:the_|my_|our_)?(?P<about>{_ITEMS})(?:_back(?:_to_me)?)?"
+                 r"(?:_(?:of|in|on|for|from|used_in|that_go_into|that_are_(?:on|in))_(?P<within>.+))?$"),
+        ("list", rf"^{_TELL}(?:_me|_us|_back|_out)*_(?:only_|just_)?(?:the_|my_|our_)?(?:full_|complete_|whole_|entire_|current_)*(?P<within>(?:[\w'’-]+_)*?(?:\w*list|cart|basket|menu|order|agenda|programme|program|schedule|backlog|line-?up|playlist|form|setlist))\b.*"),
+        ("list", rf"^list_(?:out_)?what_{_I}(?:'m|'re|_am|_are|_have|_need|_want|_plan)?(?:_to)?_(?P<within>.+)"),
+    )
+)  # fmt: skip
+
+_BEFORE = _verbose(
+    rf"""^(?=(?:{_WH})\b|the_{_OLD}) (?!.*\b(?:do|should|must|start|begin|needs?|has|have|can)_(?:to_)?(?:\w+_)?(?:do|come|start|happen|be\w*)_first\b)
+    (?: .*\b{_OLD}_(?:one|\w+) | .*\b{_ONCE}\b | .*\bused_to\b )"""
+)
+_BEFORE_WHAT = _verbose(rf"\bbefore_(?P<value>.+)$")
+_A_CHANGE = _verbose(
+    rf"^(?:{_I}|that|this|then|now)\b|^(?:the_|my_|our_|that_|this_)?(?:last_)?(?:swap|change|switch|move|update|correction|edit|split|merge|replacement)\b"
+)
+_EVER = _verbose(
+    rf"^(?P<aux>was|were|is|are|has|have|had|did|does|do|am)(?:n'?t)?_(?P<left>.*?)\s*\b{_SOME_TIME}\b\s*(?P<right>.*)$"
+)
+_EVER_FIRST = _verbose(rf"^{_SOME_TIME},?_(?P<aux>was|were|did|had|have|has)_(?P<rest>.+)$")
+_DID_I = _verbose(
+    r"""^(?:did|have|had|didn'?t|haven'?t|hadn'?t)_(?:i|we|you)_
+    (?P<adverb>(?:ever|already|actually|really|not|at_some_point|originally|initially|at_first|once|even|possibly)_)*
+    (?P<verb>say|said|mention(?:ed)?|ask(?:ed)?|tell|told|want(?:ed)?|plan(?:ned)?|request(?:ed)?|talk(?:ed)?|have|had|decided?
+    |consider(?:ed)?|order(?:ed)?|include[d]?|used?|pick(?:ed)?|choose|chosen|put(?:_down)?|book(?:ed)?|need(?:ed)?|add(?:ed)?|remove[d]?
+    |drop(?:ped)?|cancel(?:l?ed)?|invite[d]?|change[d]?|set|agree[d]?|give|gave|given|specify|specified|assign(?:ed)?|list(?:ed)?|replace[d]?
+    |swap(?:ped)?|take|taken|deleted?|move[d]?|get|got|write|written|note[d]?|enter(?:ed)?|promise[d]?|schedule[d]?|pack(?:ed)?|buy|bought
+    |call(?:ed)?|name[d]?|hire[d]?|send|sent|finish(?:ed)?|complete[d]?|confirm(?:ed)?|tick(?:ed)?)\b\s*(?P<rest>.*)$"""
+)
+_WAS_ON = _verbose(
+    rf"^(?:was|were)_(?P<value>(?!{_I}_)[^,]+?)_(?P<how>on|in|part_of|among)_(?P<within>.+?)(?:_(?P<once>{_ONCE}|{_ALWAYS}))$"
+)
+_STATE = _verbose(
+    rf"""^(?:is|are|was|were|has|have|did|isn'?t|aren'?t|wasn'?t|weren'?t|hasn'?t|haven'?t)_(?P<about>.+?)_
+    (?:been_)?(?:still_|already_|yet_|now_|all_|actually_)*
+    (?P<state>done|finished|completed?|booked|paid|sent|ready|open|cancell?ed|on_hold|paused|on|off|pending|active|removed|deleted
+    |in_the_plan|part_of_the_plan|ordered|confirmed|packed|bought|shipped|submitted|sorted|over|gone|outstanding|unfinished|dropped
+    |still_happening|happening|still_planned|crossed_off|mowed|cleaned|fixed|painted|approved|signed|delivered|arranged|settled)
+    (?:_(?:already|yet|now|still))*$"""
+)
+_STATES = {
+    "done": "done finished complete completed booked paid sent ready ordered confirmed packed bought shipped submitted "
+            "sorted over mowed cleaned fixed painted approved signed delivered arranged settled",
+    "open": "open pending outstanding unfinished",
+    "inactive": "on hold|paused|off",
+    "removed": "cancelled|canceled|removed|deleted|gone|dropped|crossed off",
+    "active": "active|on|happening|still happening|still planned|in the plan|part of the plan",
+}  # fmt: skip
+_STATE_OF = {
+    word: f"is {state}" for state, row in _STATES.items() for word in re.split(r"\|" if "|" in row else " ", row)
+}
+
+_NEGATED = _verbose(rf"^(?P<aux>{_NOT})n'?t_(?P<rest>.+)$")
+_TAG = _verbose(
+    rf"""(?:,?_(?:right|correct|yes|no|true|huh)|,?_(?:{_NOT})n'?t_(?:it|that|he|she|they|there|we|i|you)
+    |,_(?:is|are|was|were|did|does|do|has|have|had)_(?:it|he|she|they|there|we|i)|,?_am_i_right|,?_is_that_(?:right|correct|so|true)
+    |,?_or_(?:not|is_it|am_i_wrong))$"""
+)
+_OPINION_OF = _verbose(rf"^{_BELIEVES}(?:_that)?_(?P<rest>.+)$")
+_VERIFY = _verbose(r"[.;,!]?_(?:can|could|would|will|please|check|right|is_that)\b.*\b(?:check|look|verify|confirm|right|correct|true)\b.*$")
+_YES_NO = _verbose(r"^(?:is|are|does|do|has|have|had|am|was|were|did|so_it's|so|will|would)_(?P<rest>.+)$")
+_VALUE = _verbose(
+    rf"""^(?P<wh>{_WH_WORDS}|how_(?:far|often|big|old)|what_(?:colou?r|size|kind|type|else)|what|which|how)
+    (?:'s|_is|_are|_was|_were|'re|s(?=_))?\b\s*(?P<about>.*)$"""
+)
+_WHS = _verbose(rf"^(?P<whs>(?:{_WH_WORDS})(?:_and_(?:{_WH_WORDS})|,_(?:and_)?(?:{_WH_WORDS}))+)(?:'s|_is|_are)?\b\s*(?P<about>.*)$")
+_ELLIPSIS = _verbose(r"^(?:and_|what_about_|how_about_|and_what_about_)?(?P<about>.+)$")
+_CONFIRM_ONLY = _verbose(r"^(?:is|was|isn't|wasn't)_(?:that|this|it)(?:_(?:right|correct|true|so|ok|the_case))?$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A question taken apart, before it becomes a step."""
+
+    kind: QuestionKind
+    about: str = ""
+    within: str = ""
+    value: str | None = None
+    slot: str = ""
+    act: Act | None = None
+    denied: bool = False
 
 
 def read_question(core: str, *, previous: str = "") -> Step:
@@ -54,243 +299,324 @@ def read_question(core: str, *, previous: str = "") -> Step:
     Args:
         core: the clause without lead-in and closing mark.
         previous: the question before it, for "and the hotel?".
+
+    Returns:
+        A step with `asked`. `slot` says what is asked of the target ('when', 'where', 'who', 'time', 'date',
+        'until', 'since', 'duration', 'amount'; several with spaces between); it is None where that is the
+        value itself. An empty target is what the talk is about.
     """
-    text = core
-    lowered = core.lower().strip()
-    lowered = re.sub(r"^(?:do you (?:know|remember|recall)|any idea|tell me(?: again)?|remind me(?: again)?,?|can you tell me|"
-                     r"let me know|i wonder|you know|could you remind me|say|just tell me|tell me only|only)\s+"
-                     r"(?=(?:what|when|where|who|which|how|why|if|whether|is|was|did|the|my|only)\b)", "", lowered)  # fmt: skip
-    lowered = re.sub(r"^remind me,?\s*", "", lowered) or lowered
-    lowered = re.sub(r"[,\s]+(?:again|please|pls|exactly|so far|at the moment|right now|currently|now|then|anyway|nothing else|by the way)$", "", lowered)
-    lowered = re.sub(r"^so,?\s+", "", lowered)
+    read = _read(_plain(core), previous)
+    return Step(
+        text=core,
+        act="ask",
+        intent="check",
+        target=_bare(read.about),
+        within=_bare(read.within),
+        slot=read.slot or None,
+        asked=Asked(kind=read.kind, value=read.value, act=read.act, denied=read.denied),
+    )
 
-    def step(kind: str, target: str = "", **more: object) -> Step:
-        act = more.pop("act", None)
-        return Step(
-            text=text, act="ask", intent="check", target=_about(target, core), within=_about(str(more.pop("within", "")), core),
-            asked=Asked(kind=kind, value=_cased(more.get("value"), core), act=act, denied=bool(more.get("denied"))),
-        )  # fmt: skip  # type: ignore[arg-type]
 
-    m = re.match
-    # ---- why, next, left -------------------------------------------------------------------
-    if found := re.match(r"(?:why|how come|what for|for what reason|what'?s the reason)\b(.*)", lowered):
-        return step("why", found[1])
-    if re.search(r"what(?:'s| is| comes| do i do| should i do| do we do| to do| should we do| can i do)?\s*(?:the )?(?:next|now$|first$|"
-                 r"next step|first step)|what now|next (?:step|up|task)|where (?:do|should) (?:i|we) (?:start|begin)|"
-                 r"(?:can|should|could) (?:i|we) (?:start|begin|work on|tackle|do) ?(?:with|on)?(?: next| first| now| right now)?$|"
-                 r"what (?:can|should) (?:i|we) (?:start|begin|tackle)", lowered) and not re.search(r"when|where is|who", lowered):  # fmt: skip
-        return step("next")
-    if re.search(r"\b(?:what|which|anything|all|only|just|everything)\b.*\b(?:finished|completed|been done|already done|is done|are done|did i (?:finish|complete|do)|have i done|already (?:finished|completed))\b", lowered):
-        return step("status", "", value="done")
-    if re.search(r"what(?:'s| is| are|'re)? (?:still )?(?:left|remaining|outstanding|missing|open|pending|unfinished|to be done|still)|"
-                 r"what remains|what else (?:is|do|needs|must|should)|\b(?:still|yet) (?:have to|need to|to do|open|needs? to|missing|to be)|"
-                 r"(?:are|is) (?:still |there )?(?:any\w* )?(?:left|open|outstanding)|anything (?:else|left|still|open|missing)|"
-                 r"what haven'?t|what (?:do|must|should) (?:i|we) still|left to (?:do|pack|buy|book|get|finish)|still (?:to do|on my plate|open|due|undone|pending)|"
-                 r"(?:is|are) there (?:anything|something) (?:else|left|still)|which (?:ones|tasks|items|of them).*(?:left|open|remain)", lowered) and not re.match(  # fmt: skip
-        r"(?:is|was|are|isn'?t|aren'?t|wasn'?t|weren'?t|were) (?!there\b|anything\b|any\b|the only)", lowered):
-        where = re.search(r"\b(?:for|in|on|with) (?:the |my |our )?([\w' -]+)$", lowered)
-        return step("left", where[1] if where and where[1] not in ("it", "my plate", "my list", "this") else "")
-    # ---- dependencies ----------------------------------------------------------------------
-    for pattern, kind in (
-        (r"what(?: all| else)? (?:depends|relies|hinges|rests|is waiting|waits) (?:on|for) (.+)", "dependents"),
-        (r"(?:what|which|who)\b.*?\b(?:affected|impacted|blocked|held up) (?:by|if) (.+?)(?: (?:is|changes|slips|moves|gets)\b.*)?$", "dependents"),
-        (r"if (.+?) (?:is|are|gets?|slips?|changes?|moves?|fails?|runs?)\b.*\bwhat (?:does|would|will|else)\b.*(?:affect|happen|change|impact|depend).*", "dependents"),
-        (r"what (?:does|would|will|do) (.+?) (?:affect|block|impact|hold up)\b.*", "dependents"),
-        (r"(?:what|which)\s?(?:\w+)? (?:uses?|needs?|requires?|contains?|includes?|have|has) (.+)", "dependents"),
-        (r"what (?:do|does|did) (.+?) (?:need|require|depend on|rely on|wait for|rest on|take|involve)\b.*", "needs"),
-        (r"what(?:'s| is| are) (.+?) (?:waiting (?:for|on)|blocked by|depending on|dependent on|held up by)\b.*", "needs"),
-        (r"what (?:has|have|needs?|must|should|do i (?:have|need)|do we (?:have|need)|comes?|is needed|is required|gets done) ?(?:to )?(?:happen|be done|come|be finished|do|be ready|be)? ?(?:first )?(?:before|for|prior to) (.+)", "needs"),
-        (r"what (?:do|must) (?:i|we) (?:need|require|have to do|finish|do) (?:for|before) (.+)", "needs"),
-        (r"what(?:'s| is) (?:needed|required) (?:for|before) (.+)", "needs"),
-        (r"what are the (?:prerequisites|requirements|dependencies) (?:of|for) (.+)", "needs"),
-        (r"what needs to (?:happen|be done|be finished)(?: first)? before (.+)", "needs"),
-    ):
-        if found := re.match(pattern, lowered):
-            return step(kind, re.sub(r"^(?:i|we) can (?:start |begin )?", "", found[1]))
-    # ---- was it ever, did I say ------------------------------------------------------------
-    if found := m(r"(?:did|have|had|didn'?t|haven'?t|hadn'?t) (?:i|we|you) (?:ever |already |actually |really |not |at some point )*(?:say|said|mention|mentioned|ask|asked|tell|told|want|wanted|plan|planned|request|requested|talk|talked|have|had|decide|decided|consider|considered|order|ordered|include|included|use|used|pick|picked|choose|chosen|put|book|booked|need|needed|add|added|remove|removed|drop|dropped|cancel|cancelled|invite|invited|change|changed|set|agree|agreed|give|gave|given|specify|specified|assign|assigned|list|listed|replace|replaced|swap|swapped|take|taken|delete|deleted|move|moved|get|got)\b(.*)", lowered):  # fmt: skip
-        rest = found[1]
-        verb = re.search(r"\b(say|said|mention\w*|ask\w*|tell|told|want\w*|plan\w*|request\w*|remove\w*|drop\w*|cancel\w*|delete\w*|add\w*|invite\w*|change\w*|move\w*|replace\w*|swap\w*|take\w*)\b", lowered[: found.start(1)])
-        act = _act_in((verb[1] if verb else "") + " " + rest)
-        negative = bool(re.match(r"(?:didn|haven|hadn)'?t", lowered))
-        rest = re.sub(r"^(?: you)?(?: to| that| about| on| anything about| something about| us| (?:we|i|you) (?:should|want|wanted|would))*\s+", " ", rest)
-        entity, within = _entity_and_container(rest)
-        ever = "ever" in lowered or not negative
-        return step("ever" if ever else "claim", entity, value=entity, within=within, act=act)
-    if found := m(r"(?:was|were|is|are|has|have|had|did) (.*?)\s*\b(?:ever|at any point|at some point|at one point|in there|on (?:there|it))\b\s*(.*)", lowered):
-        entity, within = _ever(found[1], found[2])
-        return step("ever", entity, value=entity, within=within, act=_act_in(found[2]) if re.match(r"did", lowered) else None)
-    if found := m(r"(?:at any point|at some point),? (?:was|were|did) (.*)", lowered):
-        entity, within = _entity_and_container(found[1])
-        return step("ever", entity, value=entity, within=within)
-    if found := m(r"(?:was|were) (.+?) (?:on|in|part of|among) (.+?)(?: before| originally| at first| earlier| initially| once)?$", lowered):
-        return step("ever", found[1], value=found[1], within=found[2])
-    # ---- doubts and claims -----------------------------------------------------------------
-    if found := m(r"i (?:think|thought|believe|believed|bet|could have sworn|was sure|remember|recall|'m pretty sure|am (?:pretty )?sure|assume|assumed)(?: that)? (.+)", lowered):
-        claim = re.sub(r"[.;,]?\s*(?:can|could|would|will|please|check|right).*\b(?:check|look|verify|confirm)\b.*$", "", found[1])
-        denied = bool(re.search(r"\b(?:never|not|n't|no)\b|n't\b", claim))
-        entity, within = _claimed(claim)
-        return step("claim", claim, value=entity, within=within, denied=denied)
-    if found := m(r"(?:isn'?t|wasn'?t|weren'?t|aren'?t|didn'?t|doesn'?t|don'?t|hasn'?t|haven'?t|won'?t|hadn'?t) (.+)", lowered):
-        if lowered.startswith(("isn", "aren")) and re.search(r"\b(?:done|finished|complete|completed|open|cancelled|canceled|on hold|booked|ready)$", found[1]):
-            state = re.search(r"\b(open|done|finished|complete|completed|on hold|cancelled|canceled)$", found[1])
-            return step("status", value=_STATE.get(state[1]) if state else None, target=re.sub(r"\s*(?:already|still|yet)?\s*(?:\bdone|finished|complete|completed|open|cancelled|canceled|on hold|booked|ready)$", "", found[1]))
-        past = lowered.startswith(("wasn", "weren", "didn", "hadn")) and re.search(r"\b(?:before|originally|at first|once|initially|earlier|from the start)\b", lowered)
-        return step("ever" if past else "claim", found[1], value=_claimed(found[1])[0], within=_claimed(found[1])[1])
-    if found := m(r"(.+?),? (?:right|correct|yes|isn'?t (?:it|that|he|she)|wasn'?t (?:it|he|she)|aren'?t (?:they|we)|weren'?t (?:they|we)|doesn'?t (?:it|he|she)|didn'?t (?:i|we|it|he|she|they)|don'?t (?:we|i|they)|hasn'?t (?:it|he|she)|am i right|is that right|is that correct|no)$", lowered):  # fmt: skip
-        return step("claim", found[1], value=_claimed(found[1])[0], within=_claimed(found[1])[1])
-    # ---- status ----------------------------------------------------------------------------
-    if found := m(r"(?:is|are|was|were|has|have|did) (?:the |my |our |all (?:the )?)?(.+?) (?:been )?(?:already |still |yet )*(?:done|finished|complete|completed|booked|paid|sent|mowed|cleaned|ready|open|cancelled|canceled|on hold|"
-                  r"paused|on|pending|active|planned|happening|in the plan|ordered|confirmed|packed|bought|shipped|submitted|sorted)(?: already| yet| now)?$", lowered):  # fmt: skip
-        state = re.search(r"\b(open|done|finished|complete|completed|on hold|paused|cancelled|canceled|active|on)\b[^a-z]*$", lowered)
-        return step("status", found[1], value=_STATE.get(state[1]) if state else None)
-    # ---- before ----------------------------------------------------------------------------
-    if m(r"(?:what|which|who|when|where|how)\b", lowered) and re.search(
-        rf"\b{_HISTORY}\b|\bused to\b|\bbefore\b", lowered) and not re.search(r"\b(?:do|should|must|start|begin|needs?|has to|have to) .*\bfirst\b|come first|goes first|what comes", lowered):  # fmt: skip
-        topic = re.sub(rf"\b(?:very|{_HISTORY}|used to|before|that|was|were|did|is|are|again|have|had|be|i moved it|i changed it|we changed it|the change|on there|there|to)\b(?:\s+i (?:moved|changed) it.*)?", " ", re.sub(r"^(?:what|which|who|when|where|how many|how much|how)\b(?: time| day| date)?", lambda x: x[0] if " " in x[0] else " ", lowered))
-        topic = re.sub(r"\b(?:what|which|when|where|who|how)\b", " ", topic)
-        wh = re.match(r"(?:what time|what day|what date|which day|which date|when|where|who|how many|how much)", lowered)
-        return step("before", f"{_WH_SLOT.get(wh[0], '') if wh else ''} {topic}")
-    # ---- count -----------------------------------------------------------------------------
-    if found := m(r"how many (.+)", lowered):
-        return step("count", re.sub(r"\b(?:are|is|do|does|did|will|would|we|i|have|there|need|order|ordered|of|them|coming|going|on|in|now|be|be coming|can|should)\b", " ", found[1]) if len(found[1].split()) > 1 else found[1])
-    # ---- summary and list ------------------------------------------------------------------
-    if re.search(rf"\b(?:summar\w*|recap|overview|rundown|complete plan|full plan|whole plan|entire plan|final plan|the plan|catering plan|"
-                 r"where (?:do|are) we(?: stand)?|where (?:do|are) things|status(?: update)?|everything you (?:know|have)|(?:repeat|read back|confirm|go over|review|recite|show|tell|give|check) (?:me )?(?:all |back )?(?:of )?(?:my|the|all my|all the|our)?\s?(?:information|info|details|data|answers|entries|form|application|registration|booking|order details|profile)|"
-                 rf"what do (?:we|you|i) have(?: so far| now| down)?$|complete (?:trip |travel |wedding |party |event )?plan|(?:how|what) does the (?:plan|schedule|trip|order|whole thing|agenda|form|application) look|(?:plan|itinerary|schedule) look|how are (?:we|things)|what(?:'s| is) the (?:plan|status|state|situation|setup)|all (?:the|my|our) (?:details|information|info)|what have (?:i|we) (?:got|told|given|planned|decided|entered)|(?:in|as) (?:a )?{_PLAN_WORDS}$)", lowered) and not re.search(r"^(?:when|who)\b", lowered):  # fmt: skip
-        topic = re.search(r"\b(?:of|for|with|about|on|regarding) (?:the |my |our |this )?([\w' -]+?)(?: so far| now| please)?$", lowered) or re.search(
-            r"(?:summari[sz]e|recap|complete|full|whole|entire|final) (?:the |my |our )?([\w' -]+?)(?: plan)?$", lowered) or re.search(r"\bthe ([\w' -]+) plan\b", lowered) or re.search(r"does (?:the |my |our )?([\w' -]+?) (?:plan )?look", lowered)
-        words = topic[1] if topic else ""
-        return step("summary", "" if re.search(r"\b(?:me|everything|all|you|it|far)\b", words) else words)
-    if found := m(r"(?:which|what) (\w+s|people)\b(?: \w+)?? (?:do|are|have|did|am|will) (?:we|i|they|there|coming|left|in|on)\b.*", lowered):
-        if found[1] not in ("times", "is"):
-            where = re.search(r"\b(?:in|on|for|of) (?:the |my |our )?([\w' -]+)$", lowered)
-            return step("list", found[1], within=where[1] if where else "")
+def _plain(core: str) -> str:
+    """A question without what only introduces or closes it."""
+    text = " ".join(core.replace("’", "'").split()).rstrip(" ?.!")
+    for pattern in (_LEAD, _LEAD, _TRAIL):
+        text = pattern.sub("", text) or text
+    return text
+
+
+def _read(text: str, previous: str = "") -> _Read:
+    """The first reading that fits."""
+    if _CONFIRM_ONLY.search(text):
+        return _Read("claim")
+    for reader in (_ever, _opinion, _tagged, _status, _before, _tabled, _yes_no):
+        if (found := reader(text)) is not None:
+            return found
+    return _elliptic(text, previous) or _value(text)
+
+
+# ---- readers, in the order in which they are tried --------------------------------------------------
+
+
+def _ever(text: str) -> _Read | None:
+    """'Was it ever Boston?', 'did I say eggs?', 'was celery in the soup before?'."""
+    if found := _DID_I.search(text):
+        return _did(text, found)
+    if found := _EVER_FIRST.search(text):
+        return _suppose("ever", found["rest"])
+    if found := _EVER.search(text):
+        right = re.sub(r"^(?:there|it|that)$", "", found["right"].strip(), flags=re.IGNORECASE)
+        left = re.sub(r"^there\b\s*", "", found["left"], flags=re.IGNORECASE)
+        read = _suppose("ever", left, right) if left.strip() and right else _suppose("ever", left or right)
+        act = _act_in(right) if found["aux"].lower() == "did" and _PRONOUN.search(left) else None
+        return _with(read, act=act)
+    if found := _WAS_ON.search(text):
+        return _Read("ever", about="", value=_bare(found["value"]), within=found["within"])
+    return None
+
+
+def _did(text: str, found: re.Match[str]) -> _Read:
+    """'Did I ever ask to remove celery from the dumplings?'."""
+    verb, rest = found["verb"], found["rest"]
+    rest = re.sub(
+        r"^(?:(?:you|us|me|that|about|anything|something|on|for|down|to|having|a|any)\s+(?:about\s+)?)*"
+        r"(?:(?:we|i|you) (?:should|want|wanted|would|had|were|need)\s+)?",
+        "",
+        rest,
+        flags=re.IGNORECASE,
+    )
+    once = re.search(rf"\b(?:{_ONCE}|{_SOME_TIME})$".replace("_", r"\s+"), rest, re.IGNORECASE)
+    rest = rest[: once.start()].strip(" ,") if once and once.start() else rest
+    act = _act_in(f"{verb} {rest}") if not re.match(r"(?:have|had|need|order|book)", verb, re.IGNORECASE) else None
+    entity, within = _entity_and_container(rest)
+    return _Read("ever", about="", value=_bare(entity) or None, within=within, act=act)
+
+
+def _opinion(text: str) -> _Read | None:
+    """'I think celery was never part of the soup.'."""
+    found = _OPINION_OF.search(text)
+    if found is None:
+        return None
+    claim = _VERIFY.sub("", found["rest"])
+    unsure = re.search(r"\b(?:don't|do not|didn't) (?:really |quite )?(?:think|believe|remember|recall)", text, re.IGNORECASE)
+    denied = bool(unsure) or bool(re.search(r"\b(?:never|not|no)\b|n't\b", claim, re.IGNORECASE))
+    return _with(_suppose("claim", re.sub(rf"\b{_SOME_TIME}\b".replace("_", r"\s+"), " ", claim)), denied=denied)
+
+
+def _tagged(text: str) -> _Read | None:
+    """'The party is on Friday, right?', 'it was never red, was it?'."""
+    found = _TAG.search(text)
+    if found is None or re.match(rf"(?:{_WH})\b", text, re.IGNORECASE) or not text[: found.start()].strip():
+        return None
+    claim = text[: found.start()].strip(" ,.")
+    return _with(_suppose("claim", claim), denied=bool(re.search(r"\b(?:never|not)\b|n't\b", claim, re.IGNORECASE)))
+
+
+def _status(text: str) -> _Read | None:
+    """'Is the lawn mowed?', 'isn't dark mode still open?'."""
+    found = _STATE.search(text)
+    if found is None or re.match(r"(?:there|anything|any)\b", found["about"], re.IGNORECASE):
+        return None
+    about = re.sub(r"^(?:i|we|you)\s+", "", found["about"], flags=re.IGNORECASE)
+    return _Read("status", about=about, value=_STATE_OF.get(" ".join(found["state"].lower().split())))
+
+
+def _before(text: str) -> _Read | None:
+    """'What was the budget before?', 'which book did we have before Dracula?'."""
+    if not _BEFORE.search(text) or re.match(r"what (?:comes|needs|has|must|goes|happens|do|should)\b.*\bbefore \w", text, re.IGNORECASE):
+        return None
+    if re.match(r"(?:why|how come)\b", text, re.IGNORECASE) or any(p.search(text) for k, p in _FORMS if k in ("needs", "next", "status")):
+        return None
+    value = None
+    if found := _BEFORE_WHAT.search(text):
+        text = text[: found.start()]
+        value = None if _A_CHANGE.search(found["value"]) else _bare(found["value"])
+    topic = re.sub(rf"\b(?:{_ONCE}|{_OLD}|used to)\b".replace("_", r"\s+"), " ", text, flags=re.IGNORECASE)
+    slot, topic = _asked_slot(topic)
+    return _Read("before", about=_NOISE.sub(" ", topic), value=value, slot=slot)
+
+
+def _tabled(text: str) -> _Read | None:
+    """What one of the forms fits."""
+    for kind, pattern in _FORMS:
+        found = pattern.search(text)
+        if found is None:
+            continue
+        groups = {name: words or "" for name, words in found.groupdict().items()}
+        for name, state in (("done", "done"), ("gone", "removed"), ("held", "inactive")):
+            if groups.get(name):
+                return _Read("status", about=groups.get("within", ""), value=state)
+        about, within = groups.get("about", ""), groups.get("within", "")
+        if kind == "left":
+            return _Read(kind, about=within)
+        if kind == "summary":
+            about = "" if re.search(r"\b(?:me|everything|all|you|it|far|things)\b", about, re.IGNORECASE) else about
+        if kind in ("count", "why"):
+            about = _NOISE.sub(" ", about)
+        return _Read(kind, about=about, within=within, slot="who" if groups.get("wh") else "")
+    return None
+
+
+def _yes_no(text: str) -> _Read | None:
+    """'Isn't it Boston?', 'is Jo coming?', 'does it start at 9?'."""
+    if found := _NEGATED.search(text):
+        past = found["aux"].lower() in ("was", "were", "did", "had") and re.search(
+            rf"\b(?:{_ONCE}|{_ALWAYS})\b".replace("_", r"\s+"), text, re.IGNORECASE
+        )
+        return _suppose("ever" if past and not re.search(r"always|start|begin|along", past[0]) else "claim", found["rest"])
+    if found := _YES_NO.search(text):
+        past = re.match(r"(?:was|were|did|had)\b", text, re.IGNORECASE) and re.search(
+            rf"\b(?:{_ONCE})\b".replace("_", r"\s+"), text, re.IGNORECASE
+        )
+        return _suppose("ever" if past else "claim", found["rest"])
+    return None
+
+
+def _value(text: str) -> _Read:
+    """'When is the wedding?', 'what's my email?'."""
+    if found := _WHS.search(text):
+        slots = [_slot_of(wh) for wh in re.split(r",\s*(?:and\s+)?|\s+and\s+", found["whs"])]
+        return _Read("value", about=_NOISE.sub(" ", found["about"]), slot=" ".join(dict.fromkeys(filter(None, slots))))
+    slot, topic = _asked_slot(text)
+    return _Read("value", about=_NOISE.sub(" ", topic), slot=slot)
+
+
+def _elliptic(text: str, previous: str) -> _Read | None:
+    """'And the hotel?': what was asked before, about something else."""
+    if not previous or re.match(rf"(?:{_WH}|whats|whos)\b", text, re.IGNORECASE):
+        return None
+    before, found = _read(_plain(previous)), _ELLIPSIS.search(text)
+    words = re.sub(r"^(?:at|on|in|for|with|by)\s+", "", found["about"] if found else text, flags=re.IGNORECASE)
+    if re.fullmatch(r"(?:now|today|currently|at the moment|right now)", words, re.IGNORECASE):
+        return _with(before, kind="value" if before.kind == "before" else before.kind)
+    slot = before.slot
+    if asked := re.search(rf",\s*({_WH_WORDS})$".replace("_", r"\s+"), words, re.IGNORECASE):
+        words, slot = words[: asked.start()], _slot_of(asked[1])
+    if before.kind in ("claim", "ever"):
+        return _with(before, value=_bare(words))
+    if before.kind == "list" and before.within:
+        return _with(before, within=words)
+    return _with(before, about=words, slot=slot)
+
+
+# ---- what is supposed -------------------------------------------------------------------------------
+
+_ADVERB = _verbose(
+    rf"""\b(?:still|already|actually|really|just|now|currently|supposed_to_be|meant_to_be|going_to_be|planned_to_be|set_to_be
+    |{_ONCE}|{_ALWAYS}|never|not|ever|n't|also|only|even)\b"""
+)
+_IS = r"(?:is|are|was|were|be|been|has_been|had_been|'s|'re)"
+_MOTION = (
+    ("start", _verbose(r"\b(?:depart|leav|fly|flying|start|go|travel|set_off|com)\w*_(?:out_)?(?:of|from)_")),
+    ("destination", _verbose(r"\b(?:mov|go|travel|fly|head|driv)(?:e|ing|ying)_(?:over_|off_)?to_")),
+)
+_PREP = r"(?:at|on|in|by|with|from|to|for|into|off|of|about|under|until|around|as)"
+_SPLITS = tuple(
+    _verbose(pattern)
     for pattern in (
-        r"(?:list|show|show me|name|give me|read|read me|read back|print|tell me|what are|what're|what were|which are|repeat|display|let me see|read out|see|list me|list all|what other|who are|recite|remind me of|go over)\s+(.+)",
-        r"(?:what|who|which \w+|what \w+)(?:'s| is| are|'re| all is| goes| went| do i have| do we have| have i got| have we got|s| belongs| would be| will be| should be)?(?: still| currently| now| all)* (?:in|on|into|inside|part of|included in|coming to|coming|invited to|invited|attending|going|playing|joining|travelling|traveling|there|supposed to be (?:in|on))\b\s*(.*)",
-        r"(?:what|which)(?: \w+)? (?:do|does|did|am|are|have|can) (?:i|we|the) .*\b(?:need|buy|buying|pack|packing|bring|get|planting|have)\b (?:for|in|on)\s+(.+)",
-        r"what (?:am i|are we|do i|do we) (?:planting|buying|packing|bringing|getting|ordering|making|cooking|serving|bring|pack|buy|order)\b\s*(.*)",
-    ):  # fmt: skip
-        if found := m(pattern, lowered):
-            topic = found[1]
-            listed = bool(m(r"(?:list|name|show|give me|read|print|repeat|display)\b", lowered)) or bool(
-                re.search(r"\b(?:all|every|list|items|ingredients|guests|participants|tasks|members|contents|steps|options|songs|stops|topics|players)\b", lowered)
-            )
-            if pattern.startswith("(?:list") and not listed and not m(r"who are", lowered):
-                if not re.search(r"s$", topic.split(" of ")[0].split(" for ")[0].split()[-1] if topic.split() else ""):
-                    continue
-            if re.search(r"\b(?:finished|done|completed)\b", topic):
-                return step("status", "", value="done")
-            if re.search(r"\b(?:open|still|left|remaining|outstanding|to do$)\b", topic):
-                return step("left")
-            where = re.search(r"\b(?:of|in|on|for|from|used in|that go into)\s+(?:the |my |our |this )?([\w' -]+)$", topic)
-            topic = re.sub(r"\b(?:me|all|every|everything|back|to me|of|my|the|our|that(?:'s| is)?|are|is|full|complete|whole|current|again|entire|out|used|what|who|which|i have|we have|do i|do we|have|now)\b", " ", topic)
-            return step("list", topic, within=where[1] if where else "")
-    # ---- yes/no about what is --------------------------------------------------------------
-    if found := m(r"(?:is|are|does|do|has|have|am|was|were|did|so it'?s|so)\s+(.+)", lowered):
-        entity, within = _claimed(found[1])
-        return step("claim", found[1], value=entity, within=within)
-    # ---- what is ---------------------------------------------------------------------------
-    if found := m(r"(how (?:much|long|far|often)|what (?:time|day|date|colou?r|size|kind|type)|which (?:day|date|time|room|city|hotel|place)|when(?:'s| is)?|where(?:'s| is)?|who(?:'s| is|m)?|at what time|until when|since when|whose|what(?:'s| is| are| was| were|'re)?|which)\b\s*(.*)", lowered):  # fmt: skip
-        wh, rest = re.sub(r"'s| is| are| was| were|'re", "", found[1]), found[2]
-        rest = re.sub(r"\b(?:did|do|does|is|are|was|were|will|would|have|has|had|we|i|you|it|again|say|pick|choose|name|called|set|decide|decided|down|as|have down|agree on|on for|please|now|the current|current|be|to|exactly|going)\b", " ", rest)
-        return step("value", f"{_WH_SLOT.get(wh, wh if ' ' in wh and wh.split()[0] in ('what', 'which') else '')} {rest}".replace("which ", " ").replace("what ", " "))
-    if found := m(r"(?:and |what about |how about |and what about )?(.+)", lowered):
-        if previous:
-            before = read_question(previous)
-            if before.asked:
-                return before.model_copy(update={
-                    "text": text, "target": _about(_merge_topic(before, found[1]), core), "within": "" if before.asked.kind != "list" else _about(found[1], core),
-                    "asked": before.asked.model_copy(update={"value": None if before.asked.value is None else _cased(found[1], core)}),
-                })  # fmt: skip
-        return step("value", found[1])
-    return step("value", lowered)
+        rf"^(?P<value>.+?)_(?:{_IS}_)?(?:an?_)?(?:part_of|among|included_in|(?:ingredient|item|part)_(?:of|in)|invited_to|coming_to|used_in|used_for|on_the_list_for)_(?P<within>.+)$",
+        rf"^(?P<about>.+?)_(?:have|has|had|include[sd]?|contain(?:s|ed)?|says?|said|cost|costs|mention(?:s|ed)?|use[sd]?|got|gets)_(?P<value>.+)$",
+        rf"^(?P<about>.+?)_(?:{_IS}_)?(?:going_to_)?(?:be_)?(?:play|take|start|happen|go|meet|begin|live|come|leave|arrive|stay|run|work)s?_(?:{_PREP}_)?(?P<value>.+)$",
+        rf"^(?P<about>.+?)_(?:{_IS}_)?(?:(?!wedding|king|ring|string|meeting|training|opening|ceiling|evening|morning|rating|building|clothing|during|thing|anything|something|everything)\w{{2,}}ing)_(?:(?:{_PREP}|up|off)_)*(?P<value>.+)$",
+        rf"^(?P<about>.+?)_{_IS}_(?:(?:planned|scheduled|booked|set|made|called|named|assigned|responsible|meant|written|due|held|in_charge)_)?(?:{_PREP}_)*(?P<value>.+)$",
+        rf"^(?P<about>.+?)_(?:planned|scheduled|booked|set|made|called|named|assigned|due|responsible)_(?:{_PREP}_)*(?P<value>.+)$",
+        rf"^(?P<about>.+?)_{_PREP}_(?P<value>.+)$",
+    )
+)  # fmt: skip
+_PREDICATE = _verbose(
+    rf"""^(?:(?:going_to|supposed_to|meant_to|planned|scheduled|set|booked|have|had|has|include|contain|need|use|used|be|called|named|assigned|responsible
+    |play|say|mention|take|get|want|wanted|made|invited|included|mentioned|{_PREP}|part_of|planned_to_be|going)_)+"""
+)
+_NOWHERE = _verbose(
+    r"^(?:(?:on|in|part_of)_)?(?:there|it|the_list|my_list|our_list|list|on|in|included|mentioned|invited|planned|a_thing|the_plan|plan|here)$"
+)
 
 
-_STATE = {"open": "is open", "done": "is done", "finished": "is done", "complete": "is done", "completed": "is done", "on hold": "is inactive",
-          "paused": "is inactive", "cancelled": "is removed", "canceled": "is removed", "active": "is open", "on": "is active"}  # fmt: skip
-_WH_SLOT = {
-    "when": "when", "until when": "until", "since when": "since", "where": "where", "who": "who", "whom": "who", "whose": "who",
-    "what time": "time", "at what time": "time", "what day": "date", "what date": "date", "which day": "date",
-    "which date": "date", "which time": "time", "how long": "duration", "how much": "amount", "how many": "",
-}  # fmt: skip
+def _suppose(kind: QuestionKind, left: str, right: str | None = None) -> _Read:
+    """What is supposed of what: 'the ceremony at the Botanical Garden' gives ('ceremony', 'Botanical Garden').
+
+    Which of the two is the value and which the task can often only be told from the plan; grounding tries both.
+    """
+    whole = " ".join(_ADVERB.sub(" ", f"{left} {right or ''}").split()).strip(" ,")
+    whole = re.sub(r"\b(\w+)n't\b", r"\1", whole)
+    slot = next((name for name, pattern in _MOTION if pattern.search(whole)), "")
+    if right is not None:
+        about = " ".join(_ADVERB.sub(" ", left).split())
+        value = " ".join(_ADVERB.sub(" ", right).split())
+        if _NOWHERE.search(value) or not value:
+            return _Read(kind, value=_bare(about), slot=slot)
+        if inside := re.match(r"part of (.+)", value, re.IGNORECASE):
+            return _Read(kind, value=_bare(about), within=inside[1])
+        value = _PREDICATE.sub("", value) or value
+        if about == "":
+            return _Read(kind, value=_bare(value), slot=slot)
+        return _Read(kind, about=_subject(about), value=_bare(value), slot=slot)
+    if found := re.match(
+        r"(?:we|i|they|you)\s+(?:did\s+)?(?:put|had|have|add(?:ed)?|used?|include[d]?|invited?|said|say|want(?:ed)?|plan(?:ned)?|order(?:ed)?"
+        r"|asked for|ask for|mention(?:ed)?|talked about|pick(?:ed)?|agree[d]?(?: on)?|choose|chose|book(?:ed)?|put down|set|need(?:ed)?|decided? on)\s+(.+)$",
+        whole,
+        re.IGNORECASE,
+    ):
+        entity, within = _entity_and_container(found[1])
+        return _Read(kind, value=_bare(entity), within=within, slot=slot)
+    if kind == "ever" and (found := re.match(r"(.+?)\s+(?:in|on|from)\s+(.+)$", whole)) and not _PRONOUN.search(found[1]):
+        return _Read(kind, value=_bare(found[1]), within=found[2], slot=slot)
+    if _NOWHERE.search(whole.rpartition(" ")[2]) and " " in whole and not _PRONOUN.search(whole.split()[0]):
+        return _Read(kind, value=_bare(re.sub(r"\s+(?:on|in)\s+(?:there|it|the list)$|\s+\w+$", "", whole)))
+    for pattern in _SPLITS:
+        if found := pattern.search(whole):
+            groups = found.groupdict()
+            return _Read(kind, about=_subject(groups.get("about") or ""), value=_bare(groups["value"]), within=groups.get("within") or "", slot=slot)
+    first, _, rest = whole.partition(" ")
+    if rest and _PRONOUN.search(first):
+        return _Read(kind, value=_bare(_PREDICATE.sub("", rest) or rest), slot=slot)
+    return _Read(kind, value=_bare(whole) or None, slot=slot)
 
 
-def _merge_topic(before: Step, words: str) -> str:
-    """The topic of an elliptic question: the asked slot of the one before, about something else."""
-    wh = next((word for word in ("when", "where", "who", "time", "date") if word in before.target.split()), "")
-    words = re.sub(r"^(?:and|at|on|in|for|what about|how about)\s+", "", words)
-    if re.search(r",\s*(?:until when|when|where|who|how many|what time)$", words):
-        words, _, asked = words.rpartition(",")
-        wh = _WH_SLOT.get(asked.strip(), asked.strip())
-    return f"{wh} {words}".strip()
+def _subject(words: str) -> str:
+    words = _bare(re.sub(rf"\b(?:{_IS}|does|did|do)$".replace("_", r"\s+"), "", words, flags=re.IGNORECASE))
+    return "" if _PRONOUN.search(words) else words
 
 
-def _ever(left: str, right: str) -> tuple[str, str]:
-    left = re.sub(r"^(?:there|it|that)$", "", left.strip()).strip()
-    left = re.sub(r"^there\s+", "", left)
-    right = right.strip()
-    if not left:
-        return _entity_and_container(right)
-    right = re.sub(r"^(?:part of|on|in|among|going to be|supposed to be|planned for|set to|planned to be|have|had|include|contain|need|use|used (?:for|in)|use|be|meant to be|called|at)\s+", lambda match: "\x01" if re.match(r"(?:have|had|include|contain|need|use )", match[0]) else "", right)
-    if right.startswith("\x01"):  # "did the pancakes ever have blueberries"
-        return right[1:], left
-    if not right or re.fullmatch(r"(?:on (?:there|the list|it)|in there|there|on|in|included|mentioned|invited|planned|a thing|in the plan|on the list)", right):
-        return left, ""
-    if re.match(r"(?:the |my |our )?(?:\w+ )?(?:list|plan|cart|order|menu|team|panel|schedule|agenda|programme|program|lineup)\b", right):
-        return left, right if len(right.split()) > 2 else ""
-    return right, left
+_DOES = _verbose(
+    r"""^(?:to_|that_|about_|anything_about_|you_to_|on_)*(?:(?:remov|delet|drop|tak|add|put|hav|includ|chang|mov|switch|us|invit|cancel|replac
+    |swap|set|leav|bring|get|buy|mak|order|book|want|us)\w{0,4}\b\s*)?(?:off_|out_|down_)?"""
+)
+_INTO = _verbose(r"^(?P<entity>.+?)_(?:from|in|into|to|on|of|for|with|off|at|as)_(?P<within>.+)$")
 
 
 def _entity_and_container(rest: str) -> tuple[str, str]:
     """'remove celery from the dumplings' gives ('celery', 'the dumplings')."""
-    rest = re.sub(r"^\s*(?:to |that |about |anything about |you to |on )*(?:(?:remove|delete|drop|take off|take out|take|add|put|have|having|include|change|move|switch|use|invite|cancel|replace|swap|set|removing|adding|dropping|using|leave|bring|get|buy|make)\b\s*)?(?:off |out )?", "", rest.strip())
-    found = re.match(r"(.+?)\s+(?:from|in|into|to|on|of|for|with|off|at)\s+(.+)", rest)
-    if found:
-        within = re.sub(r"\s*(?:at (?:some|any) point|before|originally|earlier|at all|once)$", "", found[2])
-        return found[1], within
-    return re.sub(r"\s*(?:at (?:some|any) point|before|originally|earlier|at all|anywhere|once|as well|too)$", "", rest), ""
+    rest = re.sub(r"\s+(?:as well|too|at all|anywhere)$", "", rest.strip(), flags=re.IGNORECASE)
+    rest = _DOES.sub("", rest).strip() or rest
+    if found := _INTO.search(rest):
+        within = found["within"]
+        return found["entity"], "" if _PRONOUN.search(within) else within
+    return rest, ""
 
 
-def _claimed(claim: str) -> tuple[str, str]:
-    """What a claim supposes and in what: 'celery was never part of the soup' gives ('celery', 'the soup')."""
-    claim = re.sub(r"\b(?:still|already|actually|really|just|now|currently|supposed to be|meant to be|going to be|originally|initially|before)\b", " ", claim)
-    claim = " ".join(claim.split())
-    for pattern in (
-        r"(.+?) (?:was|were|is|are|has been|had been)?\s?(?:n't|not|never)? ?(?:ever )?(?:part of|in|on|among|included in|an? (?:ingredient|item|part) (?:of|in)|invited to|coming to|going to|used in|used for) (.+)",
-        r"(?:we|i|they|you) (?:never |did not |didn't )?(?:put|had|added|used|included|have|invited|said|wanted|planned|ordered|asked for|mentioned|ask for|said to use|talked about)\s(.+?)(?: (?:in|on|to|for|at) (.+))?$",
-    ):  # fmt: skip
-        if found := re.match(pattern, claim):
-            return re.sub(r"\b(?:was|were|is|are|never|not)\b", "", found[1]).strip(), (found[2] or "").strip()
-    if found := re.match(r"(.+?)\s(?:was|were|is|are|be)(?:n't)?\s+(?:never\s+|not\s+)?(.+)", claim):
-        return found[2], found[1]
-    return claim, ""
+_ACTS: tuple[tuple[Act, re.Pattern[str]], ...] = (
+    ("remove", _verbose(r"\b(?:remov\w*|delet\w*|drop\w*|tak\w+_(?:off|out)|take\w?_.*_(?:off|out)|cancel\w*|leave_out|get_rid)\b")),
+    ("replace", _verbose(r"\b(?:replac\w*|swap\w*|substitut\w*|exchang\w*)\b")),
+    ("add", _verbose(r"\b(?:add\w*|includ\w*|invit\w*|put)\b")),
+    ("update", _verbose(r"\b(?:chang\w*|mov\w*|switch\w*|updat\w*|reschedul\w*)\b")),
+    ("complete", _verbose(r"\b(?:finish\w*|complet\w*|tick\w*)\b")),
+)  # fmt: skip
 
 
-def _act_in(text: str) -> str | None:
-    for pattern, act in (
-        (r"\b(?:remov\w*|delet\w*|drop\w*|tak\w+ (?:off|out)|take\w? .* (?:off|out)|cancel\w*|leave out|get rid)\b", "remove"),
-        (r"\b(?:replac\w*|swap\w*|substitut\w*|exchang\w*)\b", "replace"),
-        (r"\b(?:add\w*|includ\w*|invit\w*|put)\b", "add"),
-        (r"\b(?:chang\w*|mov\w*|switch\w*|updat\w*|reschedul\w*)\b", "update"),
-        (r"\b(?:finish\w*|complet\w*)\b", "complete"),
-    ):
-        if re.search(pattern, text):
-            return act
-    return None
+def _act_in(text: str) -> Act | None:
+    """The act that a text asks for."""
+    return next((act for act, pattern in _ACTS if pattern.search(text)), None)
 
 
-def _about(words: str, core: str) -> str:
-    words = re.sub(r"[?.,!]", " ", words)
-    words = re.sub(r"^\s*(?:the|my|our|your|a|an|any|for|in|on|of|about|to|at)\s+", "", " ".join(words.split()))
-    return _cased(words, core) or ""
+# ---- words --------------------------------------------------------------------------------------------
 
 
-def _cased(words: object, core: str) -> str | None:
-    """Words as they stood in the clause, with their capitals."""
-    if not isinstance(words, str):
-        return None
-    words = re.sub(r"^(?:the|my|our|a|an|any|that|it'?s|it is)\s+", "", " ".join(words.strip(" ?.,!").split()))
-    at = core.lower().find(words.lower())
-    return core[at : at + len(words)] if at >= 0 and words else words
+def _asked_slot(text: str) -> tuple[str, str]:
+    """What is asked of a topic, and the topic: 'what time is the table' gives ('time', 'the table')."""
+    found = _VALUE.search(text)
+    if found is None:
+        return "", text
+    slot = _slot_of(found["wh"])
+    unnamed = slot or re.fullmatch(r"what(?:'s)?|which|how", found["wh"], re.IGNORECASE)
+    return slot, found["about"] if unnamed else f"{found['wh'].split()[-1]} {found['about']}"
+
+
+def _slot_of(wh: str) -> str:
+    words = " ".join(wh.lower().split())
+    return _WH_SLOT.get(words) or _WH_SLOT.get(re.sub(r"^(?:at|on|by|from) ", "", words), "")
+
+
+def _bare(words: str) -> str:
+    """Words without articles and signs around them; nothing for a pronoun."""
+    words = " ".join(re.sub(r"[?!,;:]", " ", words).split()).strip(" .'\"")
+    previous = None
+    while previous != words:
+        previous, words = words, _ARTICLE.sub("", words)
+    return "" if _PRONOUN.search(words) else words
+
+
+def _with(read: _Read, **fields: object) -> _Read:
+    """A reading with some fields set anew."""
+    known: Iterable[str] = _Read.__slots__
+    return _Read(**{**{name: getattr(read, name) for name in known}, **fields})  # type: ignore[arg-type]

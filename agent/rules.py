@@ -15,7 +15,7 @@ from . import clauses, values
 from .clauses import Clause
 from .finding import knows
 from .interpreter import Detail, Reading, Step, StepPart, View
-from .lexicon import CHAT, CONTAINERS, DO, EVENTS, MEMBER_NOUNS, MOODS, REMOVE, content, singular, slot_group
+from .lexicon import CHAT, CONTAINERS, DO, EVENTS, MEMBER_NOUNS, MOODS, REMOVE, content, singular, slot_group, GROUPS_OF_KIND
 from .questions import is_question, read_question
 
 _YES = re.compile(
@@ -96,8 +96,14 @@ class _Reader:
         if hint and (made := self._heading(hint, body, sentence)):
             self.steps += made
             return
+        if hint and not slot_group(hint) and not self._known(hint) and not body.endswith("?") and (values.spot(hint) or _is_event(hint)) and clauses.starts_clause(body):
+            bare, details, items = details_of(hint)
+            if not _is_container(bare) or details:
+                self.steps.append(Step(text=sentence, act="task", intent="new", title=bare, target=bare, details=details, items=items))
+                hint = ""
         if self._whole(body, hint):
             return
+        before = len(self.steps)
         previous = ""
         for piece in clauses.split(body):
             piece = self._gapped(piece, previous)
@@ -108,6 +114,23 @@ class _Reader:
             self.number += 1
             if clause.core:
                 self.steps += self._clause_steps(clause)
+        if hint and not body.endswith("?") and all(step.act in ("chat", "unsure") and not step.proposed for step in self.steps[before:]):
+            if value := self._labelled(hint, body):
+                self.steps[before:] = [Step(text=sentence, act="set", target=hint, slot=_slot_name(hint), value=value)]
+
+    def _labelled(self, hint: str, body: str) -> str:
+        """The value in a sentence under a label: 'address: We have moved to 27 Quay Street'."""
+        core = clauses.clause(body).core
+        if _is_chat(clauses.clause(body)) or _HYPOTHETICAL.match(core):
+            return ""
+        group = slot_group(hint)
+        fitting = [span.text for span in values.spot(core) if group in ("date", "deadline", "time", "budget", "email", "phone") and GROUPS_OF_KIND.get(span.kind, ()).count(group or "")]
+        if fitting:
+            return fitting[0]
+        if group in ("date", "time", "budget", "email", "phone"):
+            return ""
+        bare = re.sub(r"^(?:i|we|he|she|they|it)(?:'m| am|'ve| have|'re| are|'s| is|'d| would|'ll| will)?(?: (?:just|now|also|moved|changed|switched|going|like|want|prefer|have|need|live|work|insured))*\s+(?:with|to|at|in|on|from|by|a|an|the)?\s*", "", core, flags=re.IGNORECASE)
+        return re.sub(r"\s+(?:now|instead|please)$", "", bare) if len(bare.split()) < 9 else ""
 
     def settle(self) -> None:
         """Drop what a later clause of the utterance makes void: 'scrap that, go back to 5' is one change."""
@@ -115,12 +138,16 @@ class _Reader:
         self.steps = [
             step for number, step in enumerate(self.steps)
             if not (step.act == "undo" and any(later.act in changes for later in self.steps[number + 1 :]))
+            and not (step.act == "back" and not step.target and not step.value and any(e.act == "back" for e in self.steps[:number]))
         ]  # fmt: skip
 
     # ---- prefixes and headings ---------------------------------------------------------------
 
     def _prefix(self, sentence: str) -> tuple[str, str]:
         """'date: June 10th' gives ('date', 'June 10th')."""
+        named = re.match(r"(?:(?:sorry|oops|actually|wait|no)[,!.]?\s+)*(?:(?:a )?(?:typo|mistake|error|correction|slip)(?: (?:in|on|with|for|about|regarding|to))|(?:swap|change|correct|fix|update|replace|switch)) (?:the |my |our )?(?P<slot>[\w' -]{2,40}?)\s*[:,]\s*(?:it'?s |it is |it should be |should be |that'?s |now )*(?P<value>\S.*)$", sentence, re.IGNORECASE)
+        if named and (":" in sentence[: named.start("value")] or re.match(r"(?:sorry|oops|typo|mistake|error|correction|a )", sentence, re.IGNORECASE)):
+            return named["slot"], named["value"]
         listed = re.match(r"(?:here'?s|here is|here are|these are|this is|the following|things|stuff|what) .*?(?:\b(?:to|i need to|we need to)? ?(?P<verb>pack|buy|get|do|bring|order|invite|cook|prepare|finish)\b)?[^:]*:\s+(?P<body>\S.*)$", sentence, re.IGNORECASE)
         if listed:
             verb = listed["verb"] or ""
@@ -143,9 +170,15 @@ class _Reader:
         text = body.rstrip(".! ")
         if is_question(clauses.clause(body).core, body.endswith("?")) or body.endswith("?"):
             return []
+        if re.search(r"\b(?:is|are|was|were) (?:wrong|incorrect|sold out|missing|not right|a mistake|gone|out of stock)\b", text, re.IGNORECASE):
+            return []
         if re.fullmatch(r"(?:done|finished|complete|completed|taken care of|sorted|booked|paid|sent|check|bought|all set|handled)(?: already| now)?", text, re.IGNORECASE):
             return [Step(text=sentence, act="done", intent="update", target=hint)]
         lead = clauses.clause(body, hint=hint)
+        if re.match(r"(?:i|we|it|he|she|they|that|there|i'm|i'd|i'll|we're|it's|they're)\b(?!\s*,)", lead.core, re.IGNORECASE) or (
+            clauses.starts_clause(lead.core) and not _has_verb(lead.core) and not _clause_act(lead.core)
+        ):
+            return []
         if made := self._project(hint, body, text, sentence):
             return made
         if (moved := _shift(self, lead)) and not moved[0].target and values.spot(text) == ():
@@ -153,18 +186,26 @@ class _Reader:
         if (moved := _shift(self, lead)) and not moved[0].target:
             return [moved[0].model_copy(update={"text": sentence, "target": hint})]
         if _clause_act(lead.core) or (clauses.starts_clause(lead.core) and _has_verb(lead.core)):
-            words = _list_words(text)
-            if not (len(words) > 1 and _is_container(hint)) and not _is_todo(hint):
+            listed = _is_container(hint) or _is_todo(hint)
+            first = re.sub(r"^\w+\s+(?:off\s+|out\s+)?", "", _top_level(text)[0])
+            finite = re.match(r"(?:i|we|it|he|she|they|that|there|let'?s)\b", lead.core, re.IGNORECASE) or (
+                clauses.starts_clause(lead.core) and not _has_verb(lead.core))
+            if not listed or finite or lead.request or (_clause_act(lead.core) and (knows(self.view.graph, first) or not _is_todo(hint) or re.match(r"(?:push|move|change|swap|make)\b", lead.core, re.IGNORECASE))):
                 return []
         if _is_person_list(hint) or _is_container(hint) or _is_todo(hint):
-            return [Step(text=sentence, act="add", target=hint, items=self._items(text, hint), within=hint)]
+            return self._listed(hint, text, sentence)
         words = _list_words(text)
         spans = values.spot(text)
+        if found := re.fullmatch(r"(?P<value>[^,;]+), (?:together )?with (?P<who>(?:my|our|his|her|[A-Z]).+)", text):
+            people = tuple(Detail(slot="person", value=word) for word in _list_words(found["who"]))
+            return [Step(text=sentence, act="set", target=hint, slot=_slot_name(hint), value=found["value"]), Step(text=sentence, act="add", target="", items=people)]
         if len(words) > 1 and not values.kind_of(text) and (len(words) > 2 or hint.lower().endswith("s") or slot_group(hint) == "people") and not (slot_group(hint) and slot_group(hint) != "people"):
             pairs = [re.fullmatch(r"(.+?)\s+([$€£]?\d[\d.,]*\s?(?:k|€|\$|euros?|dollars)?)", word) for word in words]
             if all(pairs):
                 return [Step(text=sentence, act="set", target="", within=hint, details=tuple(Detail(slot=p[1], value=p[2]) for p in pairs if p))]
-            return [Step(text=sentence, act="add", target=hint, items=self._items(text, hint), within=hint)]
+            return self._listed(hint, text, sentence)
+        if self._pairs(text) and len(words) > 1:
+            return self._listed(hint, text, sentence)
         if re.match(r"new (?:task|project)", sentence, re.IGNORECASE) or hint.lower() in ("task", "project", "goal", "event"):
             return [self._new_task(clauses.clause(body), title=body.rstrip("."))]
         if (len(spans) > 1 or (spans and spans[0].text != text)) and _is_event(hint) and not slot_group(hint):
@@ -180,9 +221,19 @@ class _Reader:
             return [Step(text=sentence, act="set", target=hint, slot=_slot_name(hint), value=known[1], old=known[0])]
         return [Step(text=sentence, act="set", target=hint, slot=_slot_name(hint), value=value), *extra]
 
+    def _listed(self, hint: str, text: str, sentence: str) -> list[Step]:
+        """A heading with its list: members, and details where a member names a slot."""
+        pairs, items = self._pairs(text), self._items(text, hint)
+        bare, own, people = details_of(hint)
+        if pairs or ((own or people) and not _is_container(hint)):
+            return [Step(text=sentence, act="task", intent=None, title=bare, target=bare, items=(*people, *items), details=(*own, *pairs))]
+        return [Step(text=sentence, act="add", target=hint, items=items, within=hint)]
+
     def _project(self, hint: str, body: str, text: str, sentence: str) -> list[Step]:
         """'For the soup: pumpkin, ginger', 'Soup: chop leeks', 'Order a cake: vanilla, for Saturday', 'Quiche: needs eggs'."""
         if slot_group(hint) or _is_container(hint) or _is_todo(hint) or _is_person_list(hint):
+            return []
+        if self._known(hint) and _has_verb(body):
             return []
         goal = re.match(r"(?:and )?(?:for|to)\b", sentence, re.IGNORECASE)
         verb = _has_verb(hint) and len(hint.split()) > 1
@@ -192,6 +243,9 @@ class _Reader:
         if verb and not goal:
             details: list[Detail] = []
             plain: list[str] = []
+            if sum(bool(values.spot(piece)) for piece in _top_level(text)) > 1:
+                bare, own, items = details_of(hint)
+                return [Step(text=sentence, act="task", intent="new", title=bare, target=bare, details=own, items=(*items, *self._items(text, hint)))]
             for piece in _top_level(text):
                 _, found, _ = details_of("x " + piece.strip())
                 details += found
@@ -236,11 +290,11 @@ class _Reader:
         """Sentences that are read whole, because cutting them would lose what belongs together."""
         clause = clauses.clause(body, hint=hint, quotes=self.quotes)
         core = clause.core
-        if not core or clause.question:
+        if not core or clause.question or is_question(core, False):
             return False
         whole = len(clauses.split(body)) < 2
         for reader in (_split, _merge, _only, _before_after, _replacement, _both_need):
-            if reader is _replacement and not whole and not re.search(r"\b(?:swap|switch|trade|change) (?:places|roles|tasks|seats|slots|shifts|jobs)\b", core) and not re.match(r"(?:take|pull|move|drop|remove|cut|ditch|lose|skip)\b.+\band\s+(?:put|add|bring|use|get|have|take|go)\b.+\b(?:in|on|instead)$", core, re.IGNORECASE):
+            if reader is _replacement and not whole and not re.match(r"no .+,.* instead$", core, re.IGNORECASE) and not re.match(r"(?:swap|switch|exchange) (?!.* (?:for|with|by|to) ).+ and ", core, re.IGNORECASE) and not re.search(r"\b(?:swap|switch|trade|change|swapped) (?:places|roles|tasks|seats|slots|shifts|jobs|their)\b", core) and not re.match(r"(?:take|pull|move|drop|remove|cut|ditch|lose|skip)\b.+\band\s+(?:put|add|bring|use|get|have|take|go)\b.+\b(?:in|on|instead)$", core, re.IGNORECASE):
                 continue
             if steps := reader(self, clause):
                 self.steps += steps
@@ -258,8 +312,18 @@ class _Reader:
 
     def _clause_steps(self, clause: Clause) -> list[Step]:
         core = clause.core
+        if season := re.match(r"(?:this|next|on|in|for) (?:spring|summer|autumn|fall|winter|week|weekend|month|year|\w+day),? (?=(?:i|we|let's|i'd|i'm|we're)\b)(.+)$", core, re.IGNORECASE):
+            clause = clauses.clause(season[1], hint=clause.hint, quotes=self.quotes, first=clause.first)
+            core = clause.core
+        if moved := re.match(r"((?:on|in|for|at) [^,]{2,25}), ((?:the|a|an|my|our|we|i) .+)$", core, re.IGNORECASE):
+            if not _purpose(self, clause) and not is_question(moved[2], False):
+                clause = clause.with_core(f"{moved[2]} {moved[1]}")
+                core = clause.core
         if self.view.question is not None and self.number == 1 and (answer := self._answer(clause)):
             return answer
+        if clause.hint and slot_group(clause.hint) and (used := re.fullmatch(r"(?:use|take|choose|pick|go with|go for|have|put|let'?s use|let'?s take|book us into|book|get) (?P<value>.+)", core, re.IGNORECASE)):
+            if not re.search(r"\b(?:instead of|in place of|for|back)\b", core):
+                return _step(clause, "set", target=clause.hint, slot=_slot_name(clause.hint), value=used["value"])
         if re.fullmatch(r"(?:so )?(?:please )?(?:change|update|fix|adjust|move) (?:it|that|this)(?: accordingly| please)?", core, re.IGNORECASE) and self.typed:
             return _step(clause, "set", target="", value=", ".join(detail.value for detail in self.typed), details=self.typed)
         if _is_chat(clause):
@@ -354,7 +418,11 @@ class _Reader:
         if not clause.hint:
             return steps
         made = []
+        known = not slot_group(clause.hint) and self._known(clause.hint)
         for step in steps:
+            if known and step.act in ("add", "remove", "replace", "only", "hold", "resume", "done", "share") and not step.within and not step.everywhere:
+                made.append(step.model_copy(update={"within": clause.hint} | ({"target": clause.hint} if step.act in ("add", "only") and not step.target else {})))
+                continue
             if step.act in ("set", "back", "shift", "replace") and not step.slot and step.target in ("", clause.hint):
                 if self._group(clause.hint):
                     step = step.model_copy(update={"slot": _slot_name(clause.hint), "target": step.target or clause.hint})
@@ -378,11 +446,17 @@ class _Reader:
 
     def _items(self, text: str, within: str = "") -> tuple[Detail, ...]:
         slot = _member_slot(within)
-        return tuple(Detail(slot=slot, value=word) for word in _list_words(text))
+        return tuple(Detail(slot=slot, value=word) for word in _list_words(text) if not _slot_value(word))
+
+    def _pairs(self, text: str) -> tuple[Detail, ...]:
+        """The members of a list that name a slot and its value: 'date 2 August', 'camera: Vik', 'advisor is Prof. Adler'."""
+        return tuple(pair for word in _list_words(text) if (pair := _slot_value(word)))
 
     def _rest(self, clause: Clause) -> list[Step]:
         """What no wording claimed: a bare value, a noun phrase, a new task, or talk."""
         core = clause.core
+        if _past(core) and not (content(core) and any(knows(self.view.graph, word) for word in core.split() if len(word) > 3)):
+            return [self._chat(clause)]
         if steps := _bare_value(self, clause):
             return self._hinted(steps, clause)
         if re.match(r"(?:he|she|they|\w+) (?:can|could|is|are|has|have) (?:only )?", core, re.IGNORECASE) and (spans := values.spot(core)) and re.match(r"(?:he|she|they)\b", core, re.IGNORECASE):
@@ -570,6 +644,19 @@ def _common(options: Iterable[str]) -> frozenset[str]:
     return frozenset.intersection(*sets) if sets else frozenset()
 
 
+def _slot_value(word: str) -> Detail | None:
+    """'date 2 August', 'camera: Vik', 'advisor is Prof. Adler', 'budget 450,000' as a slot with its value."""
+    found = re.fullmatch(r"(?P<slot>[A-Za-z][\w ]{1,24}?)(?::| is| are| =) (?P<value>\S.*)", word)
+    if found and not re.match(r"(?:it|that|this|there|he|she|who|what)$", found["slot"], re.IGNORECASE):
+        return Detail(slot=_slot_name(found["slot"]), value=found["value"])
+    found = re.fullmatch(r"(?P<slot>[A-Za-z]+) (?P<value>\S.*)", word)
+    if found and slot_group(found["slot"]) in ("date", "deadline", "time", "budget", "place") and found["slot"].lower() not in ("at", "where", "when", "room", "spot", "day", "hour", "slot", "rent", "fee", "cost"):
+        kind = values.kind_of(found["value"])
+        if kind or found["value"][:1].isupper() or found["value"][:1].isdigit():
+            return Detail(slot=_slot_name(found["slot"]), value=found["value"])
+    return None
+
+
 def _slot_name(words: str) -> str:
     """A short slot name from the user's words: 'departure date' gives 'departure_date'."""
     words = re.sub(r"^(?:the|my|our|your|a|an|new|current)\s+", "", words.strip().lower())
@@ -681,6 +768,10 @@ def _back(reader: _Reader, clause: Clause) -> list[Step]:
     core, whole = clause.core, clause.text
     original = bool(re.search(r"\b(?:originally|original|first|initial|initially|at first|very first|in the first place)\b", whole, re.IGNORECASE))
     to = "original" if original else "previous"
+    if found := re.fullmatch(r"(?:the )?(?:very )?(?P<q>first|original|old|previous|initial|earlier) (?P<x>[\w ]+?) (?:was|is|were) (?:right|correct|fine|good|better|best|ok|okay|nicer|it)(?: .*)?", core, re.IGNORECASE):
+        return _step(clause, "back", target="" if found["x"] in ("one", "version") else found["x"], old="original" if found["q"].lower() in ("first", "original", "initial") else "previous")
+    if found := re.fullmatch(r"(?P<x>.+?) (?:was|were) (?:right|correct|fine|good|better|ok|okay) (?:the first time|before|originally|at first|initially|as it was|all along|the way it was|in the first place)(?: .*)?", core, re.IGNORECASE):
+        return _step(clause, "back", target=found["x"], old="original" if re.search(r"first|original|initial", core) else "previous")
     planned = re.search(r",?\s*(?:just )?(?:as|like|the way) (?:we |i |it was |was )?(?:(?:had )?(?:originally|initially|first|previously) ?(?:planned|said|agreed|discussed|set|wanted|intended|had it)?|planned|before|it was(?: before)?|we had it|i said before|i had it)(?: originally| at first| before| it)?$", core, re.IGNORECASE)
     if planned:
         rest = core[: planned.start()].strip(" ,")
@@ -724,14 +815,17 @@ def _back(reader: _Reader, clause: Clause) -> list[Step]:
 
 def _replacement(reader: _Reader, clause: Clause) -> list[Step]:
     core = clause.core
-    if found := re.fullmatch(rf"(?P<new>{_NAME}) (?:takes|will take|is taking|can take|fills|should take|steps into) (?:his|her|their|(?P<old>{_NAME})'s) (?:place|spot|seat|role|job|shift)(?: .*)?", core):
+    if found := re.fullmatch(rf"(?P<new>{_NAME}) (?:takes|will take|is taking|can take|fills|should take|steps into|comes in|comes|goes in|will come in|steps in|fills in) (?:in )?(?:his|her|their|(?P<old>{_NAME})'s) (?:place|spot|seat|role|job|shift)(?: .*)?", core):
         old = found["old"] or reader.missing or next(iter(reader.mentioned), "")
         if old:
             return [Step(text=clause.text, act="replace", intent="update", old=old, value=found["new"], everywhere=True)]
+    if found := re.fullmatch(r"no (?P<old>[\w' -]+?),? (?:do|have|use|get|let'?s do|let'?s have|take|make it|we'?ll have) (?P<new>.+?) instead", core, re.IGNORECASE):
+        if reader._known(found["old"]):
+            return _step(clause, "replace", old=found["old"], value=found["new"], everywhere=True)
     if found := re.fullmatch(r"no more (?P<old>[\w' -]+?),? (?:only|just|but) (?P<new>.+)", core, re.IGNORECASE):
         if reader._known(found["old"]):
             return _step(clause, "replace", old=found["old"], value=found["new"], everywhere=True)
-    scope = re.search(r",?\s*\b(everywhere|in (?:all|every|both|each)(?: of)?(?: the| my| our| those| these)?(?: \w+)?|for (?:all|both|everything|every \w+)|throughout|across the board|wherever it (?:appears|says so)|all over|in everything)\b", core, re.IGNORECASE)
+    scope = re.search(r",?\s*\b(everywhere|in (?:all|every|both|each)(?: of)?(?: the| my| our| those| these)?(?: \w+)?|for (?:all|both|everything|every \w+)|throughout|across the board|wherever it (?:appears|says so)|all over|in everything|wherever (?:it|they|that)(?:'s| is| are|'re| was)? (?:used|needed|mentioned|listed|in)|anywhere (?:it|they)(?:'s| is| are|'re)? (?:used|needed))\b", core, re.IGNORECASE)
     everywhere = scope is not None or bool(re.match(r"(?:let'?s )?all use\b|let'?s all\b", clause.core, re.IGNORECASE)) or bool(re.search(r"\blet'?s all\b|\bfor everything\b", clause.text, re.IGNORECASE))
     if scope:
         core = (core[: scope.start()] + core[scope.end() :]).strip(" ,")
@@ -770,6 +864,8 @@ def _replacement(reader: _Reader, clause: Clause) -> list[Step]:
         elif only and not within and new.endswith(only[0]) and reader._known(only[1]):
             new, within = new[: -len(only[0])], only[1]
         new = re.sub(r",?\s+(?:but\s+)?only$", "", new)
+        old = re.sub(r"\s+as (?:(?:a|the|our|my) )?\w+$", "", old)
+        new = re.sub(rf"^{_NAME} (?:brings|makes|takes|does|cooks|bakes|plays|sings|wants|gets|buys|orders|has|uses|reads) (?=\w)", "", new)
         old, new = _np(old), _np(new)
         if re.match(r"(?:use|take|put|get|have|do)\b", new):
             new = new.split(" ", 1)[1]
@@ -784,7 +880,9 @@ def _replacement(reader: _Reader, clause: Clause) -> list[Step]:
         return _step(clause, "set", target=found["slot"], value=found["new"])
     if found := re.fullmatch(r"(?:swap|exchange|trade|switch|replace|change) (?:it|that|this|him|her|them|that one)(?: out)? (?:for|with|by) (?P<new>.+)", core, re.IGNORECASE):
         return _step(clause, "replace", old="", value=found["new"], target=clause.hint)
-    if found := re.match(r"(.+?) and (.+?) (?:want to |should |will )?(?:swap|switch|trade|change) (?:places|roles|tasks|seats|slots|shifts|jobs)", core):
+    if (found := re.fullmatch(r"(?:swap|switch|exchange|trade) (?P<a>.+?) and (?P<b>.+?)(?: around| over)?", core, re.IGNORECASE)) and reader._known(_np(found["a"])) and reader._known(_np(found["b"])):
+        return _step(clause, "replace", old=found["a"], value=found["b"], items=(Detail(slot="swap", value="both"),))
+    if found := re.match(r"(.+?) and (.+?) (?:want to |should |will )?(?:swap|switch|trade|change|swapped|switched|traded)(?: (?:places|roles|tasks|seats|slots|shifts|jobs)| their .*| with each other)", core):
         return _step(clause, "replace", old=found[1], value=found[2], items=(Detail(slot="swap", value="both"),))
     return []
 
@@ -792,13 +890,16 @@ def _replacement(reader: _Reader, clause: Clause) -> list[Step]:
 def _missing(reader: _Reader, clause: Clause) -> list[Step]:
     """'There's no celery at home', 'we're out of leeks', 'Sam can't eat ricotta': what 'instead' will mean."""
     core = clause.core
-    if found := re.fullmatch(rf"(?P<x>{_NAME})(?: is|'s| has been|'s been) (?:ill|sick|away|busy|out|on (?:holiday|vacation|leave)|unavailable|not available|off sick|off|fully booked|booked|stuck|retired|injured|double[- ]booked)(?: .*)?|(?P<y>{_NAME}) (?:can'?t|cannot|won'?t|can not|isn'?t able to|won'?t be able to) (?:do|make) (?:it|that)(?: .*)?|(?P<z>{_NAME}) (?:retired|quit|left|moved out|moved away|resigned|dropped out|got sick|fell ill|called in sick)(?: .*)?", core):
+    if found := re.fullmatch(rf"(?P<x>{_NAME})(?: is|'s| has been|'s been) (?:ill|sick|away|busy|out|on (?:holiday|vacation|leave)|unavailable|not available|off sick|off|fully booked|booked|stuck|retired|injured|double[- ]booked)(?: .*)?|(?P<y>{_NAME}) (?:can'?t|cannot|won'?t|can not|isn'?t able to|won'?t be able to) (?:do|make) (?:it|that)(?: .*)?|(?P<z>{_NAME})(?: has|'s)? (?:retired|quit|left|moved out|moved away|resigned|dropped out|got sick|fell ill|called in sick)(?: .*)?", core):
         person = found["x"] or found["y"] or found["z"]
         if not (found["z"] and re.search(r"dropped out", core)):
             reader.missing = re.sub(r"'s$", "", person)
             return [reader._chat(clause)]
     for pattern in (
         r"(?:there'?s|there is|there are|we have|i have|we'?ve got|they have|they had|the (?:store|shop) (?:has|had)) (?:no|not any|no more) (?P<x>.+?)(?: (?:left|in the|at|at all|any|anywhere|here|available|today|in stock)\b.*)?",
+        r"(?!i\b|we\b)(?:.+? )(?:has|have|had|carries|sells|stocks) (?:no|no more|not any) (?P<x>.+)",
+        r"(?P<x>.+?) (?:has|have) (?:gone (?:off|bad|missing|sour|up)|run out|expired|sold out|spoiled|died|broken)(?: .*)?",
+        r"(?P<x>.+?) (?:is|are) (?:wrong|incorrect|a mistake|not right|a typo)",
         r"(?:we|i|they|the store|the shop)(?:'re|'m| are| is| am| ran| have run|'ve run)?(?: run)? (?:all )?out of (?P<x>.+)",
         r"(?P<x>.+?) (?:is|are|'s|'re) (?:sold out|out of stock|not available|unavailable|fully booked|booked out|gone|closed|taken|too expensive|too pricey|too dear|not in stock|missing|no longer available|out of season|out|rotten|spoiled|discontinued|full|double[- ]booked|broken|overbooked|closed for \w+)(?: .*)?",
         r"(?:\w+ )+?(?:can'?t|cannot|doesn'?t|don'?t|won'?t) (?:eat|drink|have|find|get|afford|use|stand|like|buy|source) (?:any |the )?(?P<x>.+)",
@@ -816,12 +917,13 @@ def _missing(reader: _Reader, clause: Clause) -> list[Step]:
 def _instead(reader: _Reader, clause: Clause) -> list[Step]:
     """'Let's (all) use mushrooms instead' after something turned out not to be had."""
     core = clause.core
-    instead = re.search(r"\binstead\b", clause.text, re.IGNORECASE) or (reader.missing and re.match(r"(?:use|take|go with|ask|do|get|let'?s|try|make it|have)\b", core, re.IGNORECASE))
+    instead = re.search(r"\binstead\b", clause.text, re.IGNORECASE) or (reader.missing and re.match(r"(?:(?:we|i)(?:'ll| will)? )?(?:use|take|go with|ask|do|get|let'?s|try|make it|have)\b", core, re.IGNORECASE))
     if not instead:
         return []
     body = re.sub(r",?\s*\binstead\b(?: of (?:it|that|them|this|him|her))?", "", core, flags=re.IGNORECASE).strip(" ,")
     everywhere = bool(re.search(r"\b(?:everywhere|in (?:all|both|every)\b.*|for (?:all|both|everything)|throughout)\b", body, re.IGNORECASE)) or bool(re.search(r"\blet'?s all\b", clause.text, re.IGNORECASE))
     body = re.sub(r",?\s*\b(?:everywhere|in (?:all|both|every)\b.*|for (?:all|both|everything)(?: of (?:them|it))?|throughout)\b", "", body, flags=re.IGNORECASE).strip(" ,")
+    body = re.sub(r"^(?:we|i)(?:'ll| will|'d)?\s+(?=(?:use|take|go with|get|buy|do|have)\b)", "", body, flags=re.IGNORECASE)
     found = re.fullmatch(r"(?:all )?(?:use|take|do|have|get|go with|go for|make it|make that|make|buy|order|book|ask|try|put|pick|choose|want|prefer|invite|bring|let'?s do|let'?s go with|i'd like|i'd rather have|cook|bake|serve|add|it'?s|plant|hire|call|visit|read|play|wear|see|include|pack|switch to|change to|change it to|move it to|have it)\s+(?P<new>.+)", body, re.IGNORECASE) or re.fullmatch(r"(?P<new>.+)", body)  # fmt: skip
     if not found:
         return []
@@ -911,7 +1013,7 @@ def _part(words: list[str]) -> StepPart:
 def _merge(reader: _Reader, clause: Clause) -> list[Step]:
     core = clause.core
     if not re.search(r"\b(?:single|one|1)\s+(?:\d|joint|combined|big|shared|common|\w+ ){0,3}?(?:\d{1,2}(?::\d\d)?\s?(?:[ap]\.?m\.?)?\s+)?(?:meeting|session|call|event|appointment|visit|slot|group|interview|block|lesson|party|rehearsal|training|tour|class|shift|table|trip|dinner|workshop|review|practice|round|game|match|batch)\b|"
-                     r"\b(?:merge|recombine|rejoin|combine|unify|join|put) (?:it|them|the (?:two|parts|sessions|halves|groups|meetings|slots|shifts|calls)|both(?: parts| sessions)?|everything|everyone|all)\b.*(?:together|back|one|again|into)|\b(?:merge|recombine|rejoin) (?:it|them|both|the \w+)\b|\bback to (?:one|a single|just one)\b|\bun-?split\b|\ball together (?:again|at|in)\b|\btogether again\b", core, re.IGNORECASE):  # fmt: skip
+                     r"\b(?:merge|recombine|rejoin|combine|unify|join|put) (?:it|them|the (?:two|parts|sessions|halves|groups|meetings|slots|shifts|calls)|both(?: parts| sessions)?|everything|everyone|all)\b.*(?:together|back|one|again|into)|\b(?:merge|recombine|rejoin) (?:it|them|both|the \w+)\b|\bback to (?:one|a single|just one)\b|\bun-?split\b|\b(?:all|everyone|everybody|both) together\b|\btogether after all\b|\btogether again\b", core, re.IGNORECASE):  # fmt: skip
         return []
     if clause.question and not clause.request:
         return []
@@ -986,7 +1088,7 @@ def _before_after(reader: _Reader, clause: Clause) -> list[Step]:
         if "first" in core or found["b"]:
             return [*_chain(clause, [part for part in (found["a"], found["b"], found["goal"]) if part])]
     need = (
-        r"(?:we|i|you) (?:can'?t|cannot|can not|couldn'?t|shouldn'?t|mustn'?t|can only|must not) (?:start |begin |do |go ahead with |start with )?(?P<x>.+?) (?:until|till|unless|before|after|once|without) (?P<y>.+)",
+        r"(?:we|i|you|he|she|they) (?:can'?t|cannot|can not|couldn'?t|shouldn'?t|mustn'?t|can only|must not) (?:start |begin |do |go ahead with |start with )?(?P<x>.+?) (?:until|till|unless|before|after|once|without) (?P<y>.+)",
         r"before (?:we |i |you )?(?:can |start |starting |begin |do |doing )*(?P<x>.+?),? (?P<y>(?:we|i|you|the|my|our|someone|" + _NAME + r")\b.+? (?:has|have|needs?|must|should|gotta|got|'ve got) (?:to )?.+)",
         r"before (?:we |i |you )?(?:can )?(?P<x>[^,]+?), (?P<y>.+)",
         r"(?P<y>.+?) (?:has|have|needs?|must|should) to (?:be (?:done|finished|complete|completed|ready|in|over|booked|sent|signed|approved|in place|dry|settled|there)) (?:first )?before (?:we |i |you )?(?:can )?(?P<x>.+)",
@@ -1033,7 +1135,7 @@ def _before_after(reader: _Reader, clause: Clause) -> list[Step]:
             continue
         if pattern.startswith(("after ", "once ")) and not (reader._known(y) or _has_verb(x)):
             continue
-        words = _list_words(y) if "requires?" in pattern or "needs?" in pattern else [_done_phrase(y)]
+        words = _list_words(y) if pattern.startswith((r"(?P<x>.+?) needs?", r"(?P<x>.+?) requires?")) else [_done_phrase(y)]
         return _step(clause, "need", target=x, items=tuple(Detail(slot="task", value=_done_phrase(word)) for word in words))
     return []
 
@@ -1128,13 +1230,22 @@ def _resume(reader: _Reader, clause: Clause) -> list[Step]:
         r"(?:don'?t|do not|please don'?t) (?:remove|delete|drop|cancel|take out|take off|cut|lose|skip|touch|change|move|forget) (?P<x>.+)",
         r"(?P<x>.+?) (?:stays?|remains?|should stay|should remain|can stay)(?: (?:in|on|put|where it is|as it is|there|the same)\b.*)?",
         r"let'?s (?:do|have|include) (?P<x>.+?) after all",
+        r"(?P<x>.+?) (?:can|will|is able to|could) (?:make it|come|attend|join|do it|be there)(?: us)? after all",
         r"go on with (?P<x>.+)",
     )
+    if re.fullmatch(r"(?:restore|go back to|bring back|use|keep) (?:it|that|that one|this)", core, re.IGNORECASE) and reader.steps and reader.steps[-1].act == "back":
+        return [reader._chat(clause)]
+    if re.fullmatch(r"(?:add|put|bring|take|invite) (?:him|her|them|it) back(?: .*)?", core, re.IGNORECASE) and reader.steps and reader.steps[-1].act == "resume":
+        return [reader._chat(clause)]
     for number, pattern in enumerate(patterns):
         found = re.fullmatch(pattern, core, re.IGNORECASE)
         if not found:
             continue
         x = found["x"]
+        if number == 9 and re.match(r"leave\b.*\b(?:out|off)\b|leave (?:on|at|from|for|by|to|in)\b", core, re.IGNORECASE):
+            return []
+        if re.fullmatch(r"him|her|them|it", x, re.IGNORECASE) and reader.steps and reader.steps[-1].act in ("resume", "add"):
+            return [reader._chat(clause)]
         if number in (9, 11) and re.search(r"\b(?:earlier|later|sooner)\b", core):
             return []
         if number == 11 and (kept := re.fullmatch(r".+? (?:stays?|remains?|should stay|should remain) (?:on|at|in) (.+)", core, re.IGNORECASE)) and values.spot(kept[1]) and reader._known(x):
@@ -1211,10 +1322,18 @@ def _assign(reader: _Reader, clause: Clause) -> list[Step]:
             steps += _step(clause, "assign", target=x, value=named[1] if named else person, slot="assignee")
         if len(steps) > 1:
             return steps
-    if found := re.fullmatch(rf"(?:give|hand over|hand|move|pass|transfer|assign|reassign) (?:all|everything)(?: of)?(?: (?:his|her|their|(?P<q>{_NAME})'s) \w+)? (?:over )?to (?P<p>{_NAME})", core):
+    if found := re.fullmatch(rf"(?P<q>{_NAME}) (?:has )?(?:handed|gave|passed|given|transferred) (?:over )?(?P<x>.+?) (?:over |on )?to (?P<p>{_NAME})", core):
+        held = [node for node in reader.view.graph.active if names(found["q"], node.title) or names(found["q"], node.value)]
+        if held:
+            return [Step(text=clause.text, act="replace", intent="update", old=found["q"], value=found["p"], everywhere=True)]
+        return _step(clause, "assign", target=re.sub(r"^(?:his|her|their)\s+", "", found["x"]), value=found["p"], slot="assignee", old=found["q"])
+    if found := re.fullmatch(rf"(?:give|hand over|hand|move|pass|transfer|assign|reassign) (?:all|everything|(?=his |her |their ))(?: of)?\s?(?:(?:his|her|their|(?P<q>{_NAME})'s) (?:stuff|things|tasks|work|chores|jobs|duties|items|part|share|responsibilities))? (?:over )?to (?P<p>{_NAME})", core):
         gone = found["q"] or reader.missing or next(iter(reader.mentioned), "")
         if gone:
             return [Step(text=clause.text, act="replace", intent="update", old=gone, value=found["p"], everywhere=True)]
+    if found := re.fullmatch(rf"(?:give|hand over|hand|pass|transfer|assign|reassign) (?P<q>{_NAME})'s \w+(?: \w+)? (?:over )?to (?P<p>{_NAME})", core):
+        if reader._known(found["q"]):
+            return [Step(text=clause.text, act="replace", intent="update", old=found["q"], value=found["p"], everywhere=True)]
     who = rf"(?P<p>{_NAME}|me|everyone|him|her|them)"
     known = _known_people(reader)
     if known:
@@ -1283,8 +1402,8 @@ def _shift(reader: _Reader, clause: Clause) -> list[Step]:
     later = r"(?:later|back|out|forward|after|further|on|longer|behind)"
     earlier = r"(?:earlier|sooner|ahead|up|before|forward|in advance|shorter)"
     for pattern in (
-        rf"(?:{verb}\s+)?(?P<x>.*?)\s*(?:delivered |moved |pushed |shifted |to |start |been )*{amount} (?P<dir>{later}|{earlier})(?: (?:please|than (?:planned|that|before)|instead))?(?: for (?P<for>.+))?",
-        rf"(?P<v>push|move|bring|pull|shift|put|postpone|delay|extend|lengthen|shorten|prolong|advance)\s+(?P<x>.*?)\s*(?P<dir>back|forward|out|up|ahead|off|down)?\s*(?:by )(?P<n>{_TIMES}(?: and a half)?) ?(?P<u>{_UNIT})(?: and a half)?",
+        rf"(?:{verb}\s+)?(?P<x>.*?)\s*(?:delivered |moved |pushed |shifted |to |start |been )*{amount} (?P<dir>{later}|{earlier})(?: (?:please|than (?:planned|that|before)|instead|(?:would|will|might|is|works?|suits?) .*))?(?: for (?P<for>.+))?",
+        rf"(?P<v>push|move|bring|pull|shift|put|postpone|delay|slip|extend|lengthen|shorten|prolong|advance)\s+(?P<x>.*?)\s*(?P<dir>back|forward|out|up|ahead|off|down)?\s*(?:by )(?P<n>{_TIMES}(?: and a half)?) ?(?P<u>{_UNIT})(?: and a half)?",
         rf"(?P<v>push|move|bring|pull|shift|put|delay|postpone|advance)\s+(?P<x>.*?)\s*(?P<dir>back|forward|out|up|ahead|off)\s+(?P<n>{_TIMES}) ?(?P<u>{_UNIT})(?: and a half)?",
         rf"(?P<x>.+?) (?:has been|have been|was|were|got|'s been|is|gets|'s) (?:moved|pushed|delayed|postponed|shifted|brought forward|extended)(?: (?P<dir>back|forward|out|up|ahead|later))? (?:by )?(?P<n>{_TIMES}) (?P<u>{_UNIT})(?: (?P<dir2>later|earlier|back|forward))?",
         rf"(?:stay|add|make it|extend (?:it|the trip|the stay) by|one)? ?(?P<n>an extra|one extra|an additional|one more|{_TIMES} (?:more|extra|additional)) (?P<u>night|day|week|hour)s?",
@@ -1308,7 +1427,7 @@ def _shift(reader: _Reader, clause: Clause) -> list[Step]:
             text += " and a half"
         slot = "duration" if re.search(r"\b(?:more|extra|additional|longer|shorter|extend|lengthen|shorten|prolong)\b", core, re.IGNORECASE) and direction not in ("later", "earlier") else None
         return _step(clause, "shift", target=x, value=("-" if sign < 0 else "+") + text.strip(), slot=slot)
-    number = rf"(?:{'|'.join(values.NUMBER_WORDS)}|\d[\d.,]*k?|another|an extra|an additional)"
+    number = rf"(?:{'|'.join(values.NUMBER_WORDS)}|\d+(?:\.\d+)? ?(?:%|percent)|\d[\d.,]*k?|another|an extra|an additional)"
     money = r"(?:[$€£]\s?\d[\d,.]*k?|\d[\d,.]*\s?(?:dollars|euros?|pounds|bucks|€|\$|usd|eur)?)"
     if found := re.fullmatch(rf"(?:raise|increase|up|bump up|bump|lift|boost|extend|lower|reduce|decrease|cut|drop|shrink|trim|expand|grow) (?P<x>.+?) by (?P<n>{money}|{number}|\d+ ?(?:%|percent))(?P<rest> .*)?", core, re.IGNORECASE):
         sign = "-" if re.match(r"(?:lower|reduce|decrease|cut|drop|shrink|trim)", core, re.IGNORECASE) else "+"
@@ -1347,6 +1466,9 @@ def _remove(reader: _Reader, clause: Clause) -> list[Step]:
         return _removal(reader, clause, off["x"], "" if within in ("list", "there", "it") else within)
     if found := re.fullmatch(rf"(?:{REMOVE})\s+(?P<x>.+?)" + tail, core, re.IGNORECASE):
         x, within = found["x"], _np(found["within"] or "")
+        whole = re.sub(rf"^(?:{REMOVE})\s+", "", core, flags=re.IGNORECASE)
+        if within and reader._known(whole) and not reader._known(within):
+            x, within = whole, ""
         if re.match(r"(?:in half|by|to|short|down|back|it (?:to|down|back)|off)\b", x) and not _np(x):
             return []
         if re.match(r"(?:drop|pull|cut|clear|kill|dump|forget|strike|lose|cancel|skip)\b", core, re.IGNORECASE) and re.search(r"\b(?:at|to|into)\s+(?:the|my)\s", x) and not reader._known(x):
@@ -1393,6 +1515,10 @@ def _removal(reader: _Reader, clause: Clause, x: str, within: str) -> list[Step]
         return _step(clause, "remove", target="", everyone=True, within=within)
     if x and not reader._known(x) and any(step.act == "task" and step.intent == "new" for step in reader.steps) and re.match(r"(?:cancel|drop|cut|pull|clear|skip|lose)\b", clause.core, re.IGNORECASE):
         return [reader._new_task(clause)]
+    if re.fullmatch(r"it|that|him|her|them|they|he|she|this|", x, re.IGNORECASE) and reader.steps and reader.steps[-1].act == "remove":
+        return [reader._chat(clause)]
+    if re.fullmatch(r"it|that|him|her|them|", x, re.IGNORECASE) and reader.missing and reader._known(reader.missing):
+        return _step(clause, "remove", target=reader.missing, within=within)
     if re.fullmatch(r"him|her|them|he|she", x, re.IGNORECASE) and reader.steps and reader.steps[-1].act == "remove":
         return [reader._chat(clause)]
     items = _list_words(x)
@@ -1410,16 +1536,19 @@ def _set(reader: _Reader, clause: Clause) -> list[Step]:
     if found := re.fullmatch(r"(?:rename|retitle) (?P<x>.+?) (?:to|as|into)? ?(?P<value>[A-Z\"'].*|(?<=to ).+)", core, re.IGNORECASE):
         return _step(clause, "set", target=re.sub(r"\s+(?:to|as|into)$", "", found["x"]), value=re.sub(r"^(?:to|as|into)\s+", "", found["value"]), old="title")
     core = re.sub(r",?\s+(?:because|since|as (?:the|my|i|we|it)|so that|due to|thanks to|now that)\b.*$", "", core, flags=re.IGNORECASE)
-    if re.match(r"(?:i|we)\s+(?:am|are|'m|'re|was|were)\b", core) and not re.search(r"\b(?:call|thinking|nam)", core):
-        pass
+    if found := re.fullmatch(r"(?:we|it|they)(?:'re| are|'s| is)(?: now)? (?:at|up to|down to|now at) (?P<n>\d+)(?: (?P<noun>\w+))?(?: now)?", core, re.IGNORECASE):
+        if not (reader.view.graph and any(node.name == "time" and node.turn >= reader.view.turn - 1 for node in reader.view.graph.active)):
+            return _step(clause, "set", target="", value=found["n"], details=(Detail(slot="count", value=f"{found['n']} {found['noun'] or 'people'}"),))
     m = lambda pattern: re.fullmatch(pattern, core, re.IGNORECASE)  # noqa: E731
     for pattern in (
-        r"(?:move|reschedule|shift|bring|push|postpone|delay|switch|change|bump|put|adjust|update|advance|set)(?: (?:it|that|this|them|things|the (?:whole )?(?:thing|event)))?(?: up| back| forward| over| out)? (?:to|for|until|till|at|on|into|as) (?P<value>.+)",
+        r"(?P<target>.+?) (?:should|must|has to|needs to|ought to|can|shall|will) (?:be )?(?:moved?|go|changed?|pushed|switched|rescheduled|shifted) (?:to|on|at|for) (?P<value>.+)",
+        r"(?P<target>(?!i\b|we\b)[\w' -]+?) (?:slips?|slipped|moves|shifts|shifted|jumps|goes|changes|changed|moved) (?:up |down |back |out )?to (?P<value>.+)",
+        r"(?:move|reschedule|shift|bring|push|postpone|delay|switch|change|bump|adjust|update|advance|set)(?: (?:it|that|this|them|things|the (?:whole )?(?:thing|event)))?(?: up| back| forward| over| out)? (?:to|for|until|till|at|on|into|as) (?P<value>.+)",
         r"(?:move|reschedule|shift|push|postpone|delay|relocate|bring|bump|put off|put|transfer|advance)\s+(?P<target>(?!to\b|it\b).+?)(?: up| back| forward| over| out)? (?:to|until|till|into|onto|for) (?P<value>.+)",
         r"(?:they|he|she|we|i|the \w+)(?:'ve| have| has| just)* (?:moved|rescheduled|pushed|changed|shifted|switched|postponed|updated|set|delayed|bumped) (?P<target>.+?) (?:back )?to (?P<value>.+)",
         r"(?P<target>.+?) (?:has been|was|were|got|have been|is|are|gets|'s been|is being|will be) (?:moved|rescheduled|pushed|changed|shifted|switched|postponed|updated|relocated|delayed|bumped|set|renamed|raised|lowered|fixed)(?: back| up| forward)? (?:to|for|until|at|on) (?P<value>.+)",
         r"(?:change|set|update|switch|adjust|alter|modify|make|fix|correct|edit|raise|lower|increase|decrease|bump|reduce|lift|bring|drop|cut|extend|up|revise|amend|rename|turn|convert|set up) (?P<target>(?!it\b|that\b|this\b).+?)(?: up| down| over| back)? (?:to|as|into) (?:be )?(?P<value>.+)",
-        r"(?:make|set|change|switch|update|turn|call|name|rename|put|keep) (?:it|that|this|them|this one|that one|the (?:thing|whole thing))(?: to| into| as| at| on| for| be)?\s+(?P<value>.+)",
+        r"(?:make|set|change|switch|update|turn|call|name|rename|put|keep|do|have|hold|start|schedule) (?:it|that|this|them|this one|that one|the (?:thing|whole thing))(?: to| into| as| at| on| for| be| in)?\s+(?P<value>.+)",
         r"(?:make|set) (?P<target>(?:the|my|our) [\w' -]+?) (?P<value>(?:a |an |the )?[A-Z$€£\d].*|a\s.+|an\s.+|[a-z-]+)",
         r"(?:i|we|they|it)(?:'ve| have)? (?:decided|settled|agreed|chosen|opted) (?:on|for|to use|to go with|to go for|upon)?\s*(?P<value>.+?) (?:for|as) (?P<target>(?:the |my |our )?.+)",
         r"(?:let'?s |we'?ll |i'?ll |i'?d like to |we )?(?:go|going|went|gonna go|will go) (?:with|for) (?P<value>.+?)(?: (?:for|as) (?P<target>(?:the |my |our )?[\w' -]+))?",
@@ -1440,6 +1569,8 @@ def _set(reader: _Reader, clause: Clause) -> list[Step]:
         groups = found.groupdict()
         target, value = groups.get("target") or "", groups["value"]
         if steps := _setting(reader, clause, target, value, pattern):
+            if re.match(r"(?:move|relocate|shift|push|bring|reschedule|postpone|pull)\b", core, re.IGNORECASE) and steps[0].act == "set" and steps[0].old is None:
+                steps = [steps[0].model_copy(update={"old": "move"}), *steps[1:]]
             return steps
     return _is_statement(reader, clause, core)
 
@@ -1469,12 +1600,14 @@ def _setting(reader: _Reader, clause: Clause, target: str, value: str, pattern: 
     if len(value.split()) > 20:
         return []
     spans = values.spot(value, loose=True)
+    if len({span.kind for span in spans}) < len(spans):
+        return []
     details = _typed_details(value)
     if not details and re.fullmatch(r"\d{1,2}(?::\d\d)?(?:\s*,?\s*(?:sharp))?", value) and re.match(r"(?:move|push|shift|reschedule|make|change|let'?s do|do|bring)", clause.core, re.IGNORECASE):
         details = (Detail(slot="number", value=value),)
     if len(spans) > 1 or (spans and _covers(spans, value)):
         return _step(clause, "set", target=target, value=value, details=details, old=old)
-    return _step(clause, "set", target=target, value=value if not raw.startswith('"') else raw, old=old, details=details if spans and not target else ())
+    return _step(clause, "set", target=target, value=value if not raw.startswith('"') else raw, old=old, details=details if not target else ())
 
 
 def _typed_details(value: str) -> tuple[Detail, ...]:
@@ -1493,7 +1626,7 @@ def _is_statement(reader: _Reader, clause: Clause, core: str) -> list[Step]:
     """'The date is June 10th', 'my name should be John', 'it's 9 PM', 'the host will be Nadia'."""
     core = re.sub(r"^(it|that|this|he|she|(?:the|my|our|his|her) [\w -]{2,30}?|[A-Za-z]+)'s (?=\S)", lambda m: f"{m[1]} is " if not re.search(r"\b(?:is|are|was|will|should|has)\b", core[m.end():]) and not _has_verb(core) and (m[1].lower() in ("it", "that", "this", "he", "she") or values.spot(core[m.end():]) or slot_group(_np(m[1]))) else m[0], core, flags=re.IGNORECASE)
     found = re.fullmatch(
-        r"(?P<target>(?:the |my |our |his |her |their |its |your |a |this )?[\w'/& -]{1,45}?)\s*(?:,\s*)?(?:\b(?:is|are|was|will be|should be|shall be|has to be|have to be|must be|ought to be|needs? to be|can be|would be|becomes?|remains?|is going to be|equals?|costs?|is called|are called|is named|goes by|starts? at|starts? on|begins? at|begins? on|ends? at|ends? on|lasts?|takes place (?:on|at|in)|happens (?:on|at|in)|'ll be)\b|=)\s+"
+        r"(?P<target>(?:the |my |our |his |her |their |its |your |a |this )?[\w'/&. -]{1,45}?)\s*(?:,\s*)?(?:\b(?:is|are|was|will be|should be|shall be|has to be|have to be|must be|ought to be|needs? to be|can be|would be|becomes?|remains?|is going to be|equals?|costs?|is called|are called|is named|goes by|starts? at|starts? on|begins? at|begins? on|ends? at|ends? on|lasts|takes place (?:on|at|in)|happens (?:on|at|in)|'ll be)\b|=)\s+"
         r"(?:now |then |actually |currently |probably not |instead |supposed to be |going to be |called |named |set to |set for |planned for |scheduled for |due (?:on|by|at)? ?|at |on |in )*(?P<value>.+)",
         core, re.IGNORECASE,
     )  # fmt: skip
@@ -1506,10 +1639,14 @@ def _is_statement(reader: _Reader, clause: Clause, core: str) -> list[Step]:
         if pair := re.fullmatch(r"not (.+?)[,;]? (?:but|it'?s|rather) (.+)", value, re.IGNORECASE):
             return _step(clause, "set", target=_np(target), value=pair[2], old=pair[1])
         return []
+    people = _list_words(target)
+    if re.search(r"\bare\s", core[len(target) : len(target) + 8]) and _people(target) and re.match(r"(?:the|our|my)\s+\w+", core[core.index(value) - 4 :].strip() if value in core else value) and not values.spot(value):
+        role = _np(value)
+        return _step(clause, "add", intent=None, target=role, within=role, items=tuple(Detail(slot=singular(_slot_name(role)), value=person) for person in people))
     pronoun = re.fullmatch(r"(?:it|that|this|they|he|she)", target, re.IGNORECASE)
     if re.match(r"(?:i|we|you)$", target, re.IGNORECASE):
         return []
-    if re.match(r"(?:a bit|so|very|too|really|quite|pretty|kind of|such a?|just a|a nightmare|crazy|great|nice|funny|lovely|amazing|weird|annoying|raining|snowing|sunny|cold|hot|beautiful|good|bad|fine|ok|okay|busy|ill|sick|allergic|tired|free|only free|late|sleeping|arguing|a good|a great|fun|gorgeous|wonderful|driving|getting|coming along)\b", value, re.IGNORECASE):
+    if re.match(r"(?:a bit|so|very|too|really|quite|pretty|kind of|such a?|just a|a nightmare|crazy|great|nice|funny|lovely|amazing|weird|annoying|raining|snowing|sunny|cold|hot|beautiful|good|bad|fine|ok|okay|busy|ill|sick|allergic|tired|free|only free|late|sleeping|arguing|a good|a great|hard|easy|difficult|tough|boring|exhausting|stressful|scary|expensive stuff|overrated|fun|gorgeous|wonderful|driving|getting|coming along)\b", value, re.IGNORECASE):
         return [reader._chat(clause)]
     if re.match(r"\w+ing\b", value) and not values.spot(value) and not pronoun and value.split()[0].lower() not in ("parking", "catering", "wedding", "painting", "training", "building", "onboarding", "evening", "morning", "pricing", "hiring", "hiking", "camping", "swimming", "spring", "string"):
         return []
@@ -1559,6 +1696,8 @@ def _correct(reader: _Reader, clause: Clause) -> list[Step]:
     core = clause.core
     if found := re.fullmatch(r"(?P<a>.+?),?\s+(?:i mean|i meant|er,? no,?|no wait,?|no,|or rather|sorry,?|uh,? no,?|wait,? no,?|make that|correction,?|no sorry,?)\s+(?P<b>.+)", core, re.IGNORECASE):
         a, b = found["a"], found["b"]
+        if clauses.starts_clause(b) and clauses.starts_clause(a):
+            return [*reader._clause_steps(clauses.clause(a, hint=clause.hint)), *reader._clause_steps(clauses.clause(b, hint=clause.hint))]
         spans_a, spans_b = values.spot(a), values.spot(b)
         if spans_b and _covers(spans_b, b) and any(span.kind == spans_b[0].kind for span in spans_a):
             wrong = next(span for span in spans_a if span.kind == spans_b[0].kind)
@@ -1571,6 +1710,8 @@ def _correct(reader: _Reader, clause: Clause) -> list[Step]:
             return reader._clause_steps(clause.with_core(a[: tail.start()] + (b if article or not re.match(r"(?:the|a|an)\s", tail[1]) else tail[1].split()[0] + " " + b)))
         return reader._clause_steps(clause.with_core(b))
     if not clause.correction:
+        return []
+    if re.match(r"(?:the|my|our|his|her|their|it|that)\s+.*\b(?:to|is|are|was|were|should|will|happened|starts?|takes)\b", core, re.IGNORECASE) and not re.match(r"(?:it|that) (?:is|was|should be|has to be)\b", core, re.IGNORECASE):
         return []
     explicit = re.search(r"\b(?:sorry|oops|whoops|no wait|no, wait|i mean|i meant|correction|typo|misspoke|mistake|my bad|wrong)\b", clause.text, re.IGNORECASE)
     meant = re.search(r"\b(?:i mean|i meant|i should have said|it should (?:be|read|say)|it has to be|it'?s actually|should have been|that should be|rather)\s+(?P<b>.+)$", clause.text.rstrip(".! "), re.IGNORECASE)
@@ -1600,7 +1741,7 @@ def _correct(reader: _Reader, clause: Clause) -> list[Step]:
 def _add(reader: _Reader, clause: Clause) -> list[Step]:
     """Items join a container, people join an event."""
     core = clause.core
-    head = r"(?:add|put|include|throw in|put in|stick|pop|append|insert|register|note down|jot down|write down|list|place|toss|count|sign up|bring in|loop in|onboard)"
+    head = r"(?:add|put on|put|include|throw in|put in|stick|pop|append|insert|register|note down|jot down|write down|list|place|toss|count|sign up|bring in|loop in|onboard)"
     if found := re.fullmatch(r"(?:(?:start|create|open|begin|make|set up) )?(?:a |an |another )?new (?P<kind>project|list|task|event|plan|goal|folder|group|playlist|campaign|tracker) (?:called|named|titled|for|:)\s*(?P<x>.+)", core, re.IGNORECASE):
         return [Step(text=clause.text, act="task", intent="new", title=found["x"], target=found["x"])]
     if found := re.fullmatch(r"(?:add|create|make|note|open|log) (?:a |an |another |one more )?(?:new )?(?:task|todo|to-do|item|step|reminder|ticket|entry|subtask|point|line)(?: to do| called| named| to|:| for| that says)?[:\s-]+(?P<x>.+)", core, re.IGNORECASE):
@@ -1636,6 +1777,8 @@ def _add(reader: _Reader, clause: Clause) -> list[Step]:
         within = re.search(r"join\w* (?:the )(\w+)", core)
         people = [re.sub(r"'s$", "", word) for word in _list_words(found["x"])]
         return _step(clause, "add", intent=None, target=within[1] if within else "", items=tuple(Detail(slot="participant", value=word) for word in people))
+    if found := re.fullmatch(r"(?:she|he|they|it) (?:also )?(?:needs?|wants?|requires?|will need) (?!to\b)(?P<x>.+)", core, re.IGNORECASE):
+        return _wanted(reader, clause, found["x"])
     if found := re.fullmatch(r"(?:i|we)(?:'d| would|'ll| will)? (?:also )?(?:like|love|want|need|take|have|require|be needing|fancy|could use)(?: also| some)? (?!to\b)(?P<x>.+?)(?:,? (?:too|as well|also|please))?", core, re.IGNORECASE):
         return _wanted(reader, clause, found["x"])
     return []
@@ -1673,6 +1816,8 @@ def _purpose(reader: _Reader, clause: Clause) -> list[Step]:
         found = re.fullmatch(r"for (?P<goal>(?:the |my |our |a |an )?[\w' -]+?)(?:,\s*(?:i |we |you )?(?:need to |have to |must |should |first |will |need |use |want |get |buy |take |'ll need )?|:\s*|,?\s+(?:i|we|you)(?:'ll| will)? (?:need|use|want|have to get|must get|have|require|get|take|should get|buy)\s+(?:to )?|\s+(?=use\b|chop\b|peel\b|cut\b|wash\b|buy\b|get\b)(?:use )?)(?P<body>.+)", core, re.IGNORECASE)
         if not found:
             found = re.fullmatch(r"(?P<goal>(?:the |my |our |a |an )[\w' -]+?|[A-Z]?[\w-]+:?) (?:needs?|requires?|takes?|uses?|contains?|has|have|consists? of|includes?|will need|calls? for|is made (?:of|with|from)|are made (?:of|with|from)|comes? with|gets?)\s+(?P<body>.+)", core, re.IGNORECASE)
+            if found and re.search(r"\b(?:has|have|gets?|takes?)\s*$", core[: found.start("body")]) and len(_list_words(found["body"])) < 2:
+                found = None
             if found and (re.fullmatch(r"(?:i|we|you|they|he|she|it|who|there|someone|that)", found["goal"], re.IGNORECASE) or re.match(r"(?:to\b|a (?:lot|while)|\d+ (?:minutes|hours))", found["body"])):
                 found = None
     if not found:
@@ -1739,6 +1884,14 @@ def _frames(reader: _Reader, clause: Clause) -> list[Step]:
     if not personal:
         return []
     spans = values.spot(body)
+    if found := re.fullmatch(r"(?:i'?m|i am)\s+(?P<n>\d{1,3})(?: years old)?(?:,? actually)?(?:,? not (?P<old>\d+))?(?:,? actually)?", core, re.IGNORECASE):
+        if found["old"] and reader._known(found["old"]):
+            return _step(clause, "replace", old=found["old"], value=found["n"], everywhere=True)
+        return _step(clause, "set", target="age", slot="age", value=found["n"], intent=None)
+    if found := re.fullmatch(r"(?:have|got|bring)\s+(?P<value>\d+ \w+|\w+ years?) of (?P<slot>[\w ]+)", body, re.IGNORECASE):
+        return _step(clause, "set", target=found["slot"], slot=_slot_name(found["slot"]), value=found["value"], intent=None)
+    if found := re.fullmatch(r"(?:also )?(?P<verb>speak|know|play|own|drive|study|studied|hold|teach|collect|do)\s+(?P<x>[A-Z].*)", body):
+        return _step(clause, "add", intent=None, target="", items=tuple(Detail(slot=found["verb"], value=word) for word in _list_words(found["x"])))
     if re.search(r"\bfrom\s+[A-Z]", body) and re.search(r"\bto\s+[A-Z]", body):
         return []
     _, told, people = details_of(body)
@@ -1805,7 +1958,7 @@ def _as_tasks(reader: _Reader, clause: Clause, core: str) -> list[Step]:
     core = re.sub(r"\s+(?:in|on|to|into) (?:my|the|our) (?:calendar|diary|schedule|agenda)\b", "", core, flags=re.IGNORECASE)
     core = re.sub(r"^(?:a |the )?(?:remind me to|remember to|help (?:me|us)(?: to)?|need to|have to|want to|try to)\s+", "", core, flags=re.IGNORECASE)
     found = re.fullmatch(r"(?P<verb>buy|get|order|pack|bring|purchase|pick up|need|grab|prepare|make|cook|bake|plant|read|include|rent|reserve|book|invite|call|visit|have|use|chop|peel|draft|design|ask|see|watch)\s+(?P<x>.+)", core, re.IGNORECASE)
-    if found and not values.spot(found["x"]) and not re.search(r"\b(?:with|for|from|about|to|at|in|on)\b", re.sub(r"\([^)]*\)", "", found["x"])):
+    if found and all(span.kind in ("count", "duration", "amount") for span in values.spot(found["x"])) and not re.search(r"\b(?:with|for|from|about|to|at|in|on)\b", re.sub(r"\([^)]*\)", "", found["x"])):
         words = _list_words(re.sub(r":\s*(.+)$", r" (\1)", found["x"]))
         if len(words) > 1:
             verb = found["verb"].lower()
@@ -1850,9 +2003,16 @@ def _bare_value(reader: _Reader, clause: Clause) -> list[Step]:
     return []
 
 
+def _past(core: str) -> bool:
+    """Whether a sentence tells what happened, not what is to be."""
+    return bool(re.search(r"\b(?:used to|got|was|were|had|went|saw|came|took|made|said|told|felt|thought|cried|slept|ate|ran|met|loved|liked|watched|visited|last (?:year|week|month|night|time))\b", core, re.IGNORECASE)) and not re.search(r"\b(?:booked|picked|chose|decided|moved|changed)\b", core)
+
+
 def _statement(reader: _Reader, clause: Clause) -> list[Step]:
     """A sentence about the plan: 'my flight leaves on March 3 at gate B12', 'we picked Blue Spoon as the caterer'."""
     core = clause.core
+    if _past(core):
+        return []
     if found := re.fullmatch(r"(?:we|i)(?:'ve| have)? (?:picked|chose|chosen|booked|selected|hired|named|decided on|settled on|went with|got|took|reserved) (?P<value>.+?) (?:as|for) (?P<target>(?:the |our |my ).+)", core, re.IGNORECASE):
         return _step(clause, "set", target=found["target"], value=found["value"], slot=_slot_name(_np(found["target"])), intent=None)
     if found := re.fullmatch(r"(?P<target>(?:the |my |our )[\w' -]+?|[A-Z][\w' -]+?) (?:leaves?|departs?|lands?|arrives?|starts?|begins?|ends?|takes place|happens?|comes?|opens?|closes?|runs?|goes|is|are|reads?|lasts|costs?|falls|meets?|reads|flies|plays?|gives?|sells?)\s+(?P<rest>.+)", core):
@@ -1902,6 +2062,10 @@ def _noun_phrase(reader: _Reader, clause: Clause) -> list[Step]:
         return _step(clause, "add", intent=None, target="", items=tuple(Detail(slot="item" if not _people(core) else "participant", value=word) for word in words))
     if len(words) > 1 and not spans and not _is_event(core) and not reader.view.graph.active and not re.search(r"\b(?:with|from|near|at|to|about)\b", core):
         return _step(clause, "add", intent="new", target="", title="list", slot="list", items=reader._items(core))
+    if pairs := reader._pairs(core):
+        rest = [word for word in words if not _slot_value(word)]
+        made = [step for pair in pairs for step in _step(clause, "set", target=pair.slot.replace("_", " "), slot=pair.slot, value=pair.value, intent=None)]
+        return [*made, *(_step(clause, "add", intent=None, target="", items=tuple(Detail(slot="item", value=word) for word in rest)) if rest else [])]
     bare, details, items = details_of(core)
     if details or items or _is_event(core) or _is_container(core):
         return [_as_task(reader, clause, core)]

@@ -647,10 +647,9 @@ def _causes(graph: TaskGraph, node: TaskNode) -> list[Event]:
 def _last_change(node: TaskNode) -> Event:
     """The change that gave a task the value, title and status that it has."""
     states: tuple[Revision | None, ...] = (None, *node.states())
-    for old, new in reversed(list(pairwise(states))):
-        if new is not None and (old is None or _content(old) != _content(new)):
-            return _event(node.id, old, new)
-    raise AssertionError("the first state is a change")
+    pairs = zip(states, node.states(), strict=False)
+    changes = [(old, new) for old, new in pairs if old is None or _content(old) != _content(new)]
+    return _event(node.id, *changes[-1])
 
 
 _ANSWERS: dict[QuestionKind, Callable[[TaskGraph, Question, tuple[str, ...]], Answer]] = {

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from . import dag
-from .tasks import CONTENT, GONE, LIMITS, Status, TaskGraph, TaskNode, plain, text_fault
+from .tasks import CONTENT, GONE, LIMITS, Revision, Status, TaskGraph, TaskNode, plain, text_fault
 
 Intent = Literal["new", "update", "check"]
 
@@ -356,7 +356,8 @@ def apply(graph: TaskGraph, operation: Operation, *, turn: int, said: str = "") 
     meant = getattr(operation, "task", None)
     touched = sorted(change.changed, key=lambda key: key != meant)
     stale = () if operation.kind == "undo" else _make_stale(change, graph, touched)
-    return Outcome(change.graph, operation, (*touched, *stale), stale, change.opened)
+    changed = tuple(dict.fromkeys((*touched, *stale)))
+    return Outcome(change.graph, operation, changed, stale, change.opened)
 
 
 def _make_stale(change: _Change, before: TaskGraph, touched: Iterable[str]) -> tuple[str, ...]:
@@ -600,20 +601,35 @@ def redoable(graph: TaskGraph) -> tuple[int, ...]:
 
 def _standing(node: TaskNode) -> tuple[set[int], set[int]]:
     """The turns whose changes to a task are not undone, and those whose undoing is not."""
-    if "undo" not in [state.op for state in node.states()]:
-        return {state.turn for state in node.states()}, set()
-    undoing = {state.turn for state in node.states() if state.op == "undo"}
-    changes, undos, undone = set[int](), set[int](), set[int]()
-    for state in reversed(node.states()):
+    states = node.states()
+    turns = {state.turn for state in states}
+    undoing = {state.turn for state in states if state.op == "undo"}
+    if len(turns) == len(states) and not undoing:  # most tasks
+        return turns, undoing
+    changes, undos, undone = set[int](), set[int](), set[int | None]()
+    for state in reversed(states):
         if state.turn in undone:
             continue
         if state.op != "undo":
             changes.add(state.turn)
-        elif state.undoes is not None:
+        else:
             undone.add(state.undoes)
             if state.undoes not in undoing:
                 undos.add(state.turn)
+    changes = {turn for turn in changes if _former(states, turn) != _latter(states, turn)}
     return changes, undos
+
+
+def _former(states: tuple[Revision, ...], turn: int) -> tuple[Any, ...] | None:
+    """The content of a task before a turn that it was changed in; None where the turn made it."""
+    first = next(number for number, state in enumerate(states) if state.turn == turn)
+    return states[first - 1].content() if first else None
+
+
+def _latter(states: tuple[Revision, ...], turn: int) -> tuple[Any, ...] | None:
+    """The content of a task after a turn that it was changed in; None where the turn made and removed it."""
+    last = next(state for state in reversed(states) if state.turn == turn)
+    return None if last.status == "removed" and states[0].turn == turn else last.content()
 
 
 def _undo(change: _Change, op: Undo) -> None:
@@ -639,21 +655,17 @@ def _undo(change: _Change, op: Undo) -> None:
 def _take_back(change: _Change, turn: int) -> bool:
     """Every task as it was before a turn; whether that is a difference."""
     for node in change.graph.values():
-        if node.turn < turn:
+        if node.turn < turn or all(state.turn != turn for state in node.states()):
             continue
-        states = node.states()
-        within = [number for number, state in enumerate(states) if state.turn == turn]
-        if not within:
+        now, former = node.content(), _former(node.states(), turn)
+        fields = dict(zip(CONTENT, former or now, strict=True))
+        if former is None:
+            fields["status"] = "removed"
+        if tuple(fields.values()) == now:
             continue
-        former = dict(zip(CONTENT, states[within[0] - 1].content(), strict=True))
-        if within[0] == 0:  # made in that turn
-            former = {name: getattr(node, name) for name in CONTENT} | {"status": "removed"}
-        now = node.content()
-        if tuple(former.values()) == now:
-            continue
-        if states[within[-1]].content() != now:
+        if node.turn > turn and _latter(node.states(), turn) != now:
             raise Refusal(f"{node.title} was changed again after turn {turn}; undo that first")
-        change.put(node.changed(turn=change.turn, op="undo", said=change.said, **former, undoes=turn))
+        change.put(node.changed(turn=change.turn, op="undo", said=change.said, **fields, undoes=turn))
     return bool(change.changed)
 
 

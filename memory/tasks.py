@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Callable, Iterable, Iterator, Mapping, ValuesView
 from functools import cached_property
 from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeVar
@@ -94,6 +94,7 @@ class TaskNode(Revision):
 
 
 State = TypeVar("State", bound=Revision)
+Key = TypeVar("Key")
 
 
 _FIELDS: dict[type[Revision], set[str]] = {kind: set(kind.model_fields) for kind in (Revision, TaskNode)}
@@ -111,6 +112,9 @@ def _made(kind: type[State], fields: dict[str, Any]) -> State:
     put(made, "__pydantic_extra__", None)
     put(made, "__pydantic_private__", None)
     return made
+
+
+Keys = Callable[[TaskNode], Iterable[str]]
 
 
 class TaskGraph(Mapping[str, TaskNode]):
@@ -173,12 +177,34 @@ class TaskGraph(Mapping[str, TaskNode]):
     @cached_property
     def active(self) -> tuple[TaskNode, ...]:
         """The tasks that are part of the plan, in order of creation."""
-        return tuple(node for node in self._nodes.values() if node.active)
+        return tuple([node for node in self._nodes.values() if node.status not in GONE])
 
     @cached_property
     def next_number(self) -> int:
         """The number of the next task id."""
         return 1 + max(map(_number, self._nodes), default=0)
+
+    @cached_property
+    def _indexes(self) -> dict[Keys, tuple[dict[str, tuple[str, ...]], tuple[TaskNode, ...]]]:
+        """For each function of `index` what it gave, and the tasks that have changed since."""
+        return {}
+
+    def index(self, keys: Keys) -> Mapping[str, tuple[str, ...]]:
+        """Ids by what a function gives for the tasks; only changed tasks are asked again.
+
+        An id may still stand where the task had the key before: look at the task itself.
+        """
+        known, changed = self._indexes.get(keys, ({}, tuple(self._nodes.values())))
+        if changed:
+            new: dict[str, dict[str, None]] = {}
+            for node in changed:
+                for key in keys(node):
+                    new.setdefault(key, {})[node.id] = None
+            known = known | {
+                key: tuple(dict.fromkeys((*known.get(key, ()), *ids))) for key, ids in new.items()
+            }
+            self._indexes[keys] = known, ()
+        return known
 
     # ---- reading ------------------------------------------------------------------------------
 
@@ -232,13 +258,16 @@ class TaskGraph(Mapping[str, TaskNode]):
         graph._nodes = {**self._nodes, **new}
         if "next_number" in self.__dict__:
             graph.__dict__["next_number"] = max([self.next_number, *(1 + _number(key) for key in new)])
-        if all(key in self._nodes for key in new):
-            pairs = [(self._nodes[key], node) for key, node in new.items()]
-            if "children" in self.__dict__ and all(old.parent == node.parent for old, node in pairs):
-                graph.__dict__["children"] = self.children
-            same = all(old.depends_on == node.depends_on for old, node in pairs)
-            if "dependents" in self.__dict__ and same:
-                graph.__dict__["dependents"] = self.dependents
+        pairs = [(self._nodes[key], node) for key, node in new.items() if key in self._nodes]
+        added = [node for key, node in new.items() if key not in self._nodes]
+        if "children" in self.__dict__ and all(old.parent == node.parent for old, node in pairs):
+            graph.__dict__["children"] = _joined(self.children, ((node.parent, node.id) for node in added))
+        if "dependents" in self.__dict__ and all(old.depends_on == node.depends_on for old, node in pairs):
+            edges = ((needed, node.id) for node in added for needed in node.depends_on)
+            graph.__dict__["dependents"] = _joined(self.dependents, edges)
+        graph.__dict__["_indexes"] = {
+            keys: (known, (*changed, *new.values())) for keys, (known, changed) in self._indexes.items()
+        }
         return graph
 
     # ---- exchange -----------------------------------------------------------------------------
@@ -312,6 +341,16 @@ class TaskGraph(Mapping[str, TaskNode]):
             if node.parent and not self._nodes[node.parent].active:
                 found.append(f"{node.id} is active under {node.parent}, which is not")
         return found
+
+
+def _joined(
+    index: dict[Key, tuple[str, ...]], pairs: Iterable[tuple[Key, str]]
+) -> dict[Key, tuple[str, ...]]:
+    """An index with more entries: (key, id); the same one where there are none."""
+    more: dict[Key, list[str]] = {}
+    for key, identity in pairs:
+        more.setdefault(key, []).append(identity)
+    return {**index, **{key: (*index.get(key, ()), *ids) for key, ids in more.items()}} if more else index
 
 
 _ID = re.compile(r"t[1-9][0-9]{0,11}")

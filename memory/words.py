@@ -31,12 +31,13 @@ def stem(word: str) -> str:
 
     Plurals as in Harman's S stemmer (1991), with a final e and -ing, -ed taken off as well.
     """
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
     for ending in ("ing", "ed"):
         bare = word.removesuffix(ending)
         if bare != word and len(bare) > 2 and re.search("[aeiouy]", bare):
-            return bare[:-1] if bare[-1] == bare[-2] and bare[-1] not in "slz" else _without_e(bare)
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
+            word = bare[:-1] if bare[-1] == bare[-2] and bare[-1] not in "slz" else bare
+            break
     return _without_e(word)
 
 

@@ -7,7 +7,7 @@ import os
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "quick", max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "quick", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("full", max_examples=10_000, parent=settings.get_profile("quick"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

@@ -113,14 +113,14 @@ SERIALIZER = JsonPlusSerializer(
 
 
 def ground(graph: TaskGraph, operation: Operation) -> Operation:
-    """The operation on tasks that there are: mostly active ones, members of a split parts of what is split."""
+    """The operation on tasks that there are, mostly active ones; members of a split are parts of it."""
     active = [node.id for node in graph.active] or ["t1"]
 
     def pick(key: str, among: list[str]) -> str:
         return among[int(key[1:]) % len(among)]
 
     def there(key: str) -> str:
-        return pick(key, list(graph) if key in ("t11", "t12") else active)
+        return pick(key, list(graph) or active if key in ("t11", "t12") else active)
 
     fields: dict[str, Any] = {}
     for name in ("task", "on", "parent"):
@@ -138,14 +138,10 @@ def ground(graph: TaskGraph, operation: Operation) -> Operation:
         split = [node.parent for node in graph.active if is_part(node) and node.parent]
         fields["task"] = pick(operation.task, split or active)
     if isinstance(operation, Split):
-        inside = [node.id for node in graph.parts(fields["task"])]
-        members = iter(inside)
-        named = [
-            tuple(key for _, key in zip(part.members, members, strict=False)) for part in operation.parts
-        ]
+        members = iter([node.id for node in graph.parts(fields["task"])])
         fields["parts"] = tuple(
-            part.model_copy(update={"members": keys})
-            for part, keys in zip(operation.parts, named, strict=True)
+            part.model_copy(update={"members": tuple(islice(members, len(part.members)))})
+            for part in operation.parts
         )
     for name in ("depends_on", "tasks"):
         if keys := getattr(operation, name, None):

@@ -1,0 +1,115 @@
+"""README.md and the command line's help say what the code does."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from taskloom.agent.cli import app
+from taskloom.agent.nodes import MAX_UTTERANCE
+from taskloom.agent.settings import Settings
+from taskloom.agent.slots import load_schemas
+from taskloom.agent.state import Context
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = typer.main.get_group(app).commands
+EXAMPLES = [
+    line
+    for text in (README, *(command.epilog or "" for command in COMMANDS.values()))
+    for line in text.splitlines()
+    if re.match(r" *taskloom \w", line)
+]
+
+
+def block(language: str) -> str:
+    """The text of the README's one code block of a language."""
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+def test_the_transcript_is_what_run_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TASKLOOM_MODEL", "")
+    monkeypatch.setenv("COLUMNS", "80")
+    written = block("transcript")
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps(re.findall(r"^> (.*)$", written, re.MULTILINE)))
+    result = CliRunner().invoke(app, ["run", str(script)])
+    printed = "\n".join(line.rstrip() for line in result.stdout.splitlines())
+    assert written.strip() == printed.strip(), "paste what run prints into README.md"
+
+
+def test_the_snippet_is_the_one_that_is_tested() -> None:
+    tested = (ROOT / "tests" / "test_embedding.py").read_text(encoding="utf-8")
+    (snippet,) = re.findall(r"# --- snippet\n(.*?)\n *# --- end", tested, re.DOTALL)
+    assert block("python").strip() == textwrap.dedent(snippet).strip()
+
+
+def test_the_snippet_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TASKLOOM_MODEL", "")
+    done = subprocess.run(
+        [sys.executable, "-c", block("python")], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert "Rome" in done.stdout
+    assert "June 10th" in done.stdout.splitlines()[1]
+
+
+def test_the_table_of_settings_is_complete() -> None:
+    rows = re.findall(r"^\| `([A-Z_]+)` \| (.*?) ?\| (.+) \|$", README, re.MULTILINE)
+    fields = Settings.model_fields.items()
+    assert [variable for variable, _, _ in rows] == [
+        field.validation_alias or f"TASKLOOM_{name.upper()}" for name, field in fields
+    ]
+    for (variable, default, text), (_, field) in zip(rows, fields, strict=True):
+        value = f"{field.default:g}" if isinstance(field.default, float) else str(field.default or "")
+        assert default.strip("`").lower() == value.lower(), variable
+        assert field.description in (None, text), variable
+
+
+def test_the_context_is_described() -> None:
+    listed = re.search(r"`context=Context\(\.\.\.\)`[^:]*: ([^.]*)\.", README)
+    assert listed
+    assert re.findall(r"`(\w+)`", listed[1]) == list(Context.model_fields)
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_examples_use_commands_and_options_that_exist(line: str) -> None:
+    words = shlex.split(line.split("  #")[0].split(" | ")[0].split(" > ")[0])
+    command = COMMANDS[words[1]]
+    options = {name for param in command.params for name in param.opts}
+    assert {word for word in words if word.startswith("--")} <= options
+
+
+def test_the_readme_has_every_command_but_the_demo() -> None:
+    named = set(re.findall(r"^taskloom ([a-z]+)", README, re.MULTILINE))
+    assert named == set(COMMANDS) - {"demo"}
+
+
+def test_the_targets_of_make_exist() -> None:
+    named = set(re.findall(r"(?:^|`)make (\w+)", README, re.MULTILINE))
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert {"demo", "test", "serve"} == named <= targets
+    port = re.search(r"^PORT \?= (\d+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert port
+    assert f"port {port[1]} " in README
+
+
+def test_the_schema_can_be_read() -> None:
+    (schema,) = load_schemas(block("json"))
+    assert [slot.name for slot in schema.slots] == ["destination", "class"]
+
+
+def test_the_limits_are_as_told() -> None:
+    assert f"at most {MAX_UTTERANCE:,} characters" in README
+
+
+def test_links_lead_somewhere() -> None:
+    for link in re.findall(r"\]\(([^)#]+)\)", README):
+        assert link.startswith("https://") or (ROOT / link).exists(), link
