@@ -53,7 +53,7 @@ _SUBJECT_START = re.compile(
     r"depends?|becomes?|stays?|requires?|starts?|costs?|leaves?|takes?)\b"
     r"|^(?:my|the|our|his|her|their)\s+[\w'-]+(?:\s+[\w'-]+)?\s+(?:hurts?|quit|left|came|got|broke|went|said|can't|won't|wants?|likes?|hates?|"
     r"arrived|called|died|moved|cancelled|canceled|failed|finished|changed|closed|sold|retired|dropped|\w+ed)\b"
-    r"|^(?:my|the|our|his|her|their)\s+[\w-]+(?:'s| is| are| was)\s+\w+"
+    r"|^(?:my|the|our|his|her|their)\s+[\w-]+(?:'s| is| are| was)\s+\w+|^[a-z]+'s\s+\w+ing\b"
     r"|^(?:[A-Z][\w'.-]+)(?:\s+[A-Z][\w'.-]+)?(?:'s)?\s+(?:is|was|will|should|has|can|can't|takes?|does|do|handles?|books?|"
     r"writes?|goes|needs?|makes?|brings?|joins?|stays?|wants?|prints?|keeps?|gets?|isn't|won't|cannot|must|comes|takes|helps?|dropped|moved|retired|quit|left|got|had|said|asked|called|leads?|runs?|"
     r"moves?|pays?|drives?|picks?|cooks?|bakes?|covers?|owns?|sends?|calls?|buys?|costs?|sells?)\b"
@@ -67,7 +67,7 @@ _LEAD_ONLY = re.compile(
     r"(?:(?:and|so|then|well|oh|ah|um|uh|er|hmm+|hm|ok(?:ay)?|alright|hey|hi|hello|please|now|also|actually|wait|sorry|oops|whoops|no|no wait|"
     r"to correct(?: that| myself)?|i misspoke|that'?s wrong|that was wrong|my mistake|my bad|correction|typo|i meant?|wrong one|good news|bad news|"
     r"on second thoughts?|you know what|come to think of it|by the way|btw|great|thanks|thank you|perfect|cool|yeah|yes|nope|apologies|"
-    r"scratch that|first|one more thing|second|third|finally|lastly|next|afterwards|then again|in fact|let me (?:re)?think|nah|super|nice)[\s,!.:;-]*)+",
+    r"first|one more thing|second|third|finally|lastly|next|afterwards|then again|in fact|let me (?:re)?think|nah|super|nice)[\s,!.:;-]*)+",
     re.IGNORECASE,
 )
 _ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|prof|st|no|vs|etc|e\.g|i\.e|approx|jr|sr|dept|a\.m|p\.m|mt|ft|co|inc|ave)\.|"
@@ -158,6 +158,9 @@ _TAG = (
     r",\s*(?:right|correct|yes|no|ok|am i right|is that right|(?:is|was|are|were|does|did|do|has|have|can|will|would|should)(?:n'?t)? "
     r"(?:it|that|he|she|they|there|we|i|you))\s*\?+\s*$"
 )
+_ASKS = re.compile(
+    r"(?:and |or )?(?:what|when|where|who|whom|whose|why|which|how|is|are|was|were|did|do|does|isn't|wasn't|can|could|please)\b", re.IGNORECASE
+)
 _GAP_LEFT = re.compile(
     r"(?:.*\b)?(?:change|move|set|switch|bump|raise|lower|push|update|rename|give|assign|hand|make)\b.+\bto\b", re.IGNORECASE
 )
@@ -168,6 +171,7 @@ def split(sentence: str) -> list[str]:
     """The clauses of a sentence: cut at a comma or 'and' where another clause begins."""
     if re.search(_TAG, sentence, re.IGNORECASE):
         return [sentence.strip()]
+    asking = sentence.rstrip().endswith("?") and _ASKS.match(_LEAD.sub("", sentence.strip()))
     pieces: list[str] = []
     start = 0
     depth = 0
@@ -177,7 +181,13 @@ def split(sentence: str) -> list[str]:
         if depth or not left.strip() or not right.strip():
             continue
         hard = match["sep"].strip().lower() in (";", "-", "then", ", then")
+        if asking and not _ASKS.match(right):
+            continue
         gapped = _GAP_LEFT.match(left.strip()) and _GAP_RIGHT.match(right)
+        if re.match(r"\w+ing\s", right) and re.match(r"(?:i'?m|i am|we'?re|we are) \w+ing\b", left.strip(), re.IGNORECASE) and match["sep"].strip().startswith("and"):
+            pieces.append(left.strip())
+            start = match.end()
+            continue
         if match["sep"].strip() == ":" and not (starts_clause(right) or re.match(r"back to\b", right, re.IGNORECASE)):
             continue
         if not gapped and not starts_clause(right) and not re.match(r"back to\b", right, re.IGNORECASE) and not (hard and match["sep"].strip() == ";"):

@@ -21,8 +21,8 @@ Act = Literal["add", "remove", "update", "replace", "complete"]
 
 
 def _verbose(pattern: str) -> re.Pattern[str]:
-    """A pattern as it stands in the tables: blanks are for the eye, `_` is any space in the text."""
-    return re.compile(pattern.replace("_", r"\s+"), re.IGNORECASE | re.VERBOSE)
+    """A pattern as it stands in the tables: blanks are for the eye, `_` is space in the text, `_?` any or none."""
+    return re.compile(pattern.replace("_?", r"\s*").replace("_", r"\s+"), re.IGNORECASE | re.VERBOSE)
 
 
 # ---- words ----------------------------------------------------------------------------------------
@@ -53,8 +53,7 @@ _LEAD = _verbose(
     |^(?:do_you_(?:still_)?(?:know|remember|recall)|any_idea|(?:just_)?tell_me(?:_again)?|remind_me(?:_again)?,?
        |can_you_tell_me|could_you_tell_me|let_me_know|i_wonder|you_know|say|only|do_you_have|check_again|check
        |i(?:_am|'m)_wondering|i(?:'d|_would)_like_to_know|what_i_want_to_know_is)\b[\s,:]+
-       (?=(?:{_WH}|if|whether|is|are|was|were|did|do|does|only)\b)
-    |^(?:if|whether)_"""
+       (?:(?:if|whether)_|(?=(?:{_WH}|is|are|was|were|did|do|does|only)\b))"""
 )
 _TRAIL = _verbose(
     r"""(?:[\s,]+(?:again|please|pls|plz|exactly|so_far|at_the_moment|right_now|currently|now|nowadays|today_again|then
@@ -168,7 +167,7 @@ _FORMS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
                  |\bwhat_(?:do|must|should|does)_{_I}_still
                  |\bleft_to_\w+|\bstill_(?:on_my_plate|undone)|\b(?:is|are)_there_(?:anything|something|things)_(?:else|left|still)
                  |\bwhat(?:_\w+)?_isn'?t_\w+(?:_yet)?$|\bto_do_list\b|\bopen_(?:tasks|items|points|to-?dos|issues)\b|\bunfinished\b)
-                 (?:.*?\b(?:for|in|on|with|from|of)_(?P<within>(?!(?:it|that|my_plate|my_list|this|all|them|me)$)[\w'’ -]+?))?$"""),
+                 (?:.*?\b(?:for|in|on|with|from|of)_(?P<within>(?!(?:it|that|my_plate|my_list|this|all|them|me)$)[\w'’\s-]+?)|.*)$"""),
         # ---- what rests on what
         ("dependents", r"^what(?:_all|_else)?_(?:depends|relies|hinges|rests|is_waiting|waits|builds)_(?:up)?(?:on|for)_(?P<about>.+)"),
         ("dependents", r"^(?:what|which|who)\b.*?\b(?:affected|impacted|blocked|held_up)_(?:by|if|when)_(?P<about>.+?)(?:_(?:is|are|changes?|slips?|moves?|gets?)\b.*)?$"),
@@ -194,7 +193,7 @@ _FORMS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
         ("summary", r"^(?:what(?:'s|_is)|show_me|give_me|tell_me)_(?:the|my|our)_(?:whole|full|entire|complete)_(?P<about>[\w'’ -]+)$"),
         ("summary", r"^(?:full|whole|entire|complete|final)_(?P<about>[\w'’ -]*?)\s?(?:plan|list|overview|schedule|itinerary)$"),
         ("summary", rf"^(?:where|how)_(?:do_|are_)?(?:we|things)(?:_stand(?:ing)?)?(?:_(?:with|on)_(?P<about>.+))?$|^status(?:_(?:update|report))?(?:_(?:on|of|for)_.+)?$"),
-        ("summary", rf"\b(?:read|repeat|tell|give|show|list|know|say)\b.*\beverything\b(?:_(?:back|you_\w+|to_me|i_\w+|we_\w+))*(?:_(?:about|on|for)_(?P<about>(?!me$).+))?$"),
+        ("summary", rf"\b(?:read|repeat|tell|give|show|list|know|say)\b.*\beverything\b(?:_(?:back|you_\w+|to_me|i_\w+|we_\w+|about_me))*(?:_(?:about|on|for)_(?P<about>(?!me$).+))?$"),
         ("summary", rf"^what_(?:do|have)_{_I}_(?:got|have|know|told|given|planned|decided|entered|noted|written)(?:_(?:so_far|down|noted|about_me|planned|decided|you|already))*$"),
         ("summary", r"^what_does_(?:the|my|our)_(?P<about>.+?)_(?:say|contain|look_like|include)$"),
         ("summary", r"^(?:everything|all_of_it|(?:all|both)_(?:the|my)_details)$"),
@@ -277,7 +276,10 @@ _VALUE = _verbose(
 )
 _WHS = _verbose(rf"^(?P<whs>(?:{_WH_WORDS})(?:_and_(?:{_WH_WORDS})|,_(?:and_)?(?:{_WH_WORDS}))+)(?:'s|_is|_are)?\b\s*(?P<about>.*)$")
 _ELLIPSIS = _verbose(r"^(?:and_|what_about_|how_about_|and_what_about_)?(?P<about>.+)$")
-_CONFIRM_ONLY = _verbose(r"^(?:is|was|isn't|wasn't)_(?:that|this|it)(?:_(?:right|correct|true|so|ok|the_case))?$")
+_CONFIRM_ONLY = _verbose(
+    r"""^(?:(?:is|was|isn't|wasn't)_(?:that|this|it)(?:_(?:right|correct|true|so|ok|the_case))?
+    |(?:can_you_|could_you_|please_)*(?:double[- ]?)?(?:check|verify|look)(?:_(?:that|it|this|again|up|please))*|am_i_right|correct|right)$"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +323,8 @@ def _plain(core: str) -> str:
     """A question without what only introduces or closes it."""
     text = " ".join(core.replace("’", "'").split()).rstrip(" ?.!")
     for pattern in (_LEAD, _LEAD, _TRAIL):
-        text = pattern.sub("", text) or text
+        rest = pattern.sub("", text)
+        text = text if re.fullmatch(rf"(?:{_WH}|)(?:'s)?", rest, re.IGNORECASE) else rest
     return text
 
 
@@ -403,7 +406,7 @@ def _status(text: str) -> _Read | None:
 
 def _before(text: str) -> _Read | None:
     """'What was the budget before?', 'which book did we have before Dracula?'."""
-    if not _BEFORE.search(text) or re.match(r"what (?:comes|needs|has|must|goes|happens|do|should)\b.*\bbefore \w", text, re.IGNORECASE):
+    if not _BEFORE.search(text) or re.search(r"\b(?:left|remaining|missing|still)\b", text, re.IGNORECASE) or re.match(r"what (?:comes|needs|has|must|goes|happens|do|should)\b.*\bbefore \w", text, re.IGNORECASE):
         return None
     if re.match(r"(?:why|how come)\b", text, re.IGNORECASE) or any(p.search(text) for k, p in _FORMS if k in ("needs", "next", "status")):
         return None
@@ -511,6 +514,10 @@ _NOWHERE = _verbose(
     r"^(?:(?:on|in|part_of)_)?(?:there|it|the_list|my_list|our_list|list|on|in|included|mentioned|invited|planned|a_thing|the_plan|plan|here)$"
 )
 
+_LISTED = _verbose(
+    rf"^(?P<value>.+?)_(?:{_IS}_)?(?:part_of|on|in|among)_(?:the_|my_|our_|this_)?(?:list|plan|it|there|that|this)$"
+)
+
 
 def _suppose(kind: QuestionKind, left: str, right: str | None = None) -> _Read:
     """What is supposed of what: 'the ceremony at the Botanical Garden' gives ('ceremony', 'Botanical Garden').
@@ -541,8 +548,10 @@ def _suppose(kind: QuestionKind, left: str, right: str | None = None) -> _Read:
         return _Read(kind, value=_bare(entity), within=within, slot=slot)
     if kind == "ever" and (found := re.match(r"(.+?)\s+(?:in|on|from)\s+(.+)$", whole)) and not _PRONOUN.search(found[1]):
         return _Read(kind, value=_bare(found[1]), within=found[2], slot=slot)
-    if _NOWHERE.search(whole.rpartition(" ")[2]) and " " in whole and not _PRONOUN.search(whole.split()[0]):
-        return _Read(kind, value=_bare(re.sub(r"\s+(?:on|in)\s+(?:there|it|the list)$|\s+\w+$", "", whole)))
+    if (found := _LISTED.search(whole)) and not _PRONOUN.search(found["value"]):
+        return _Read(kind, value=_bare(found["value"]))
+    if found := re.match(r"(?:it|that|this|there|he|she|they)(?:'s|'re|\s+is|\s+are|\s+was|\s+were|\s+be)\s+(.+)$", whole, re.IGNORECASE):
+        return _Read(kind, value=_bare(_PREDICATE.sub("", found[1]) or found[1]), slot=slot)
     for pattern in _SPLITS:
         if found := pattern.search(whole):
             groups = found.groupdict()
@@ -562,14 +571,18 @@ _DOES = _verbose(
     r"""^(?:to_|that_|about_|anything_about_|you_to_|on_)*(?:(?:remov|delet|drop|tak|add|put|hav|includ|chang|mov|switch|us|invit|cancel|replac
     |swap|set|leav|bring|get|buy|mak|order|book|want|us)\w{0,4}\b\s*)?(?:off_|out_|down_)?"""
 )
-_INTO = _verbose(r"^(?P<entity>.+?)_(?:from|in|into|to|on|of|for|with|off|at|as)_(?P<within>.+)$")
+_INTO = _verbose(r"^(?P<entity>.+?)_(?:from|in|into|to|on|of|for|with|off|as)_(?P<within>.+)$")
+_TIMELY = _verbose(
+    r"^(?:the_)?(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*_\d"
+    r"|tomorrow|today|tonight|noon|midnight)"
+)
 
 
 def _entity_and_container(rest: str) -> tuple[str, str]:
     """'remove celery from the dumplings' gives ('celery', 'the dumplings')."""
     rest = re.sub(r"\s+(?:as well|too|at all|anywhere)$", "", rest.strip(), flags=re.IGNORECASE)
     rest = _DOES.sub("", rest).strip() or rest
-    if found := _INTO.search(rest):
+    if (found := _INTO.search(rest)) and not _TIMELY.search(found["within"]):
         within = found["within"]
         return found["entity"], "" if _PRONOUN.search(within) else within
     return rest, ""

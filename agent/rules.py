@@ -13,9 +13,9 @@ from taskloom.memory.operations import names
 
 from . import clauses, values
 from .clauses import Clause
-from .finding import knows
+from .finding import is_event, knows
 from .interpreter import Detail, Reading, Step, StepPart, View
-from .lexicon import CHAT, CONTAINERS, DO, EVENTS, MEMBER_NOUNS, MOODS, REMOVE, content, singular, slot_group, GROUPS_OF_KIND
+from .lexicon import CHAT, CONTAINERS, DO, EVENTS, MEMBER_NOUNS, MOODS, REMOVE, STOP, content, singular, slot_group, GROUPS_OF_KIND
 from .questions import is_question, read_question
 
 _YES = re.compile(
@@ -134,7 +134,7 @@ class _Reader:
 
     def settle(self) -> None:
         """Drop what a later clause of the utterance makes void: 'scrap that, go back to 5' is one change."""
-        changes = {"back", "set", "replace", "shift", "only", "task", "merge", "split"}
+        changes = {"back", "set", "replace", "shift", "only", "merge", "split"}
         self.steps = [
             step for number, step in enumerate(self.steps)
             if not (step.act == "undo" and any(later.act in changes for later in self.steps[number + 1 :]))
@@ -152,14 +152,14 @@ class _Reader:
         if listed:
             verb = listed["verb"] or ""
             return f"things to {verb}" if verb else "list", listed["body"]
-        found = re.match(r"^\s*(?:(?i:and|also|so|then|new|the|my|our|for the|for my|for) )*([A-Za-z][\w'/& -]{0,40}?)\s*(?::(?!\d|//)|\s-\s)\s*(\S.*)$", sentence, re.DOTALL)
+        found = re.match(r"^\s*(?:(?i:and|also|so|then|new|the|my|our|for the|for my|for) )*([A-Za-z][\w'/& -]{0,60}?)\s*(?::(?!\d|//)|\s-\s)\s*(\S.*)$", sentence, re.DOTALL)
         if not found:
             return "", sentence
         name, body = found[1].strip(), found[2].strip()
         if re.match(r"(?:ok|okay|oops|sorry|wait|actually|correction|note|ps|hint|fyi|btw|hmm|one more thing|update|edit|typo|question|good news|"
                     r"bad news|quick question|reminder|remind me|scratch that|no|yes|never ?mind)$", name, re.IGNORECASE):  # fmt: skip
-            return "", body
-        if len(name.split()) > 5 or (" - " in sentence and ":" not in sentence and clauses.starts_clause(name) and not self._known(name)):
+            return "", f"{name}, {body}" if re.match(r"correction|oops|sorry|typo", name, re.IGNORECASE) else body
+        if len(name.split()) > 7 or (" - " in sentence and ":" not in sentence and clauses.starts_clause(name) and not self._known(name)):
             return "", sentence
         if re.search(r"\b(?:is|are|was|will|should|can|need|needs|swap|says?|said|split|have|put|move|change)\b", name, re.IGNORECASE) or re.match(r"split\b", name, re.IGNORECASE):
             return "", sentence
@@ -302,6 +302,12 @@ class _Reader:
         return False
 
     def _gapped(self, piece: str, previous: str) -> str:
+        subject = re.match(r"(i'?m|i am|we'?re|we are) \w+ing\b", previous, re.IGNORECASE)
+        if subject and re.match(r"\w+ing\s", piece):
+            return f"{subject[1]} {piece}"
+        return self._verb_carried(piece, previous)
+
+    def _verb_carried(self, piece: str, previous: str) -> str:
         """'... and the place to Hill Lodge' takes the verb of the clause before."""
         verb = re.search(r"\b(change|move|set|switch|bump|raise|lower|push|update|rename|give|assign|hand|make)\b", previous, re.IGNORECASE)
         if verb and re.match(r"(?:the|my|our|its)\s+[\w' -]{2,40}?\s+to\s+\S", piece, re.IGNORECASE):
@@ -464,6 +470,9 @@ class _Reader:
             return [self._chat(clause)]
         if steps := _statement(self, clause):
             return self._hinted(steps, clause)
+        first = re.match(r"([a-z-]+)\s+(?:the|a|an|my|our|his|her|their|some|new|all|two|three|four|\d+)\s+\w", core.lower())
+        if first and not clause.question and first[1] not in STOP | MOODS | CHAT and first[1] not in ("what", "such", "quite", "like", "half", "because", "while", "although"):
+            return self._hinted(_as_tasks(self, clause, core), clause)
         if _is_phrase(core) and not clause.question:
             return self._hinted(_noun_phrase(self, clause), clause)
         self.guessed = True
@@ -677,8 +686,7 @@ def _is_person_list(words: str) -> bool:
 
 
 def _is_event(words: str) -> bool:
-    tokens = re.findall(r"[\w-]+", words.lower())
-    return any(token in EVENTS or singular(token) in EVENTS for token in tokens)
+    return is_event(words)
 
 
 def _has_verb(text: str) -> bool:
@@ -1490,6 +1498,8 @@ def _remove(reader: _Reader, clause: Clause) -> list[Step]:
         if not found:
             continue
         x = _np(found["x"])
+        if not x and "ing" in pattern and re.search(r"\bnot \w+ing\b", core):
+            continue
         if pattern.startswith(("no ", "(?:please")) and not reader._known(x):
             continue
         if re.match(r"(?:i|we|you|they|he|she|there|what|who|time)$", x, re.IGNORECASE) or not x and not re.match(r"(?:it|that|this|he|she|they|him|her)\b", found["x"].strip(), re.IGNORECASE):
@@ -1680,6 +1690,9 @@ def _is_statement(reader: _Reader, clause: Clause, core: str) -> list[Step]:
         return []
     if len(value.split()) > 15:
         return []
+    located = re.search(r"\b(?:is|are|was|will be|takes place|happens)\s+(?:in|at)\s+(?P<v>[A-Z].*|the\s.+)$", core)
+    if located and not group and not spans:
+        return _step(clause, "set", target=name, value=value, details=(Detail(slot="place", value=value),), old=old)
     if slot_group(name) == "assignee" or re.fullmatch(r"responsible for .*", value):
         return []
     if found2 := re.fullmatch(r"(?P<slot>[\w ]+?) of (?:the |my |our )?(?P<x>[\w' -]+)", name):
@@ -1813,7 +1826,7 @@ def _purpose(reader: _Reader, clause: Clause) -> list[Step]:
     core = clause.core
     found = re.fullmatch(r"(?:to|in order to) (?P<goal>(?:make|cook|bake|build|prepare|do|create|set up|get|finish|fix|sew|knit|plan|organi[sz]e|clean|paint|brew|host|write|assemble|craft|launch|ship|release|run|grow|plant|install|record|print|repair|restore|mix|assemble|throw)\b[^,]+?),\s*(?:i |we |you )?(?:need to |have to |must |should |first |will |need |want )?(?P<body>.+)", core, re.IGNORECASE)
     if not found:
-        found = re.fullmatch(r"for (?P<goal>(?:the |my |our |a |an )?[\w' -]+?)(?:,\s*(?:i |we |you )?(?:need to |have to |must |should |first |will |need |use |want |get |buy |take |'ll need )?|:\s*|,?\s+(?:i|we|you)(?:'ll| will)? (?:need|use|want|have to get|must get|have|require|get|take|should get|buy)\s+(?:to )?|\s+(?=use\b|chop\b|peel\b|cut\b|wash\b|buy\b|get\b)(?:use )?)(?P<body>.+)", core, re.IGNORECASE)
+        found = re.fullmatch(r"for (?P<goal>(?:the |my |our |a |an )?[\w' -]+?)(?:,\s*(?:i |we |you )?(?:need to |have to |must |should |first |will |need |use |want |get |buy |take |'ll need )?|:\s*|,?\s+(?:i|we|you)(?:'ll| will)? (?:need|use|want|have to get|must get|have|require|get|take|should get|buy|serve|make|cook|bring|book|order|invite|play)\s+(?:to )?|\s+(?=use\b|chop\b|peel\b|cut\b|wash\b|buy\b|get\b)(?:use )?)(?P<body>.+)", core, re.IGNORECASE)
         if not found:
             found = re.fullmatch(r"(?P<goal>(?:the |my |our |a |an )[\w' -]+?|[A-Z]?[\w-]+:?) (?:needs?|requires?|takes?|uses?|contains?|has|have|consists? of|includes?|will need|calls? for|is made (?:of|with|from)|are made (?:of|with|from)|comes? with|gets?)\s+(?P<body>.+)", core, re.IGNORECASE)
             if found and re.search(r"\b(?:has|have|gets?|takes?)\s*$", core[: found.start("body")]) and len(_list_words(found["body"])) < 2:

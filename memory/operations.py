@@ -601,6 +601,8 @@ def redoable(graph: TaskGraph) -> tuple[int, ...]:
 
 def _standing(node: TaskNode) -> tuple[set[int], set[int]]:
     """The turns whose changes to a task are not undone, and those whose undoing is not."""
+    if not node.history:
+        return {node.turn}, set()
     states = node.states()
     turns = {state.turn for state in states}
     undoing = {state.turn for state in states if state.op == "undo"}
@@ -616,20 +618,20 @@ def _standing(node: TaskNode) -> tuple[set[int], set[int]]:
             undone.add(state.undoes)
             if state.undoes not in undoing:
                 undos.add(state.turn)
-    changes = {turn for turn in changes if _former(states, turn) != _latter(states, turn)}
-    return changes, undos
+    around = {turn: _around(states, turn) for turn in changes}
+    return {turn for turn, (before, after) in around.items() if before != after}, undos
 
 
-def _former(states: tuple[Revision, ...], turn: int) -> tuple[Any, ...] | None:
-    """The content of a task before a turn that it was changed in; None where the turn made it."""
-    first = next(number for number, state in enumerate(states) if state.turn == turn)
-    return states[first - 1].content() if first else None
+Content: TypeAlias = tuple[Any, ...]
 
 
-def _latter(states: tuple[Revision, ...], turn: int) -> tuple[Any, ...] | None:
-    """The content of a task after a turn that it was changed in; None where the turn made and removed it."""
-    last = next(state for state in reversed(states) if state.turn == turn)
-    return None if last.status == "removed" and states[0].turn == turn else last.content()
+def _around(states: tuple[Revision, ...], turn: int) -> tuple[Content | None, Content | None]:
+    """The content of a task before a turn that changed it and after; None for what is not there or removed."""
+    within = [number for number, state in enumerate(states) if state.turn == turn]
+    first, last = within[0], states[within[-1]]
+    if first:
+        return states[first - 1].content(), last.content()
+    return None, None if last.status == "removed" else last.content()
 
 
 def _undo(change: _Change, op: Undo) -> None:
@@ -639,15 +641,16 @@ def _undo(change: _Change, op: Undo) -> None:
     if turn is None:
         raise Refusal("there is nothing to undo" if op.turn is None else f"turn {op.turn} changed nothing")
     graph, why = change.graph, f"undoing turn {turn} would break the plan"
-    rewired = False
-    for key in change.changed:
-        old, new = before[key], graph[key]
-        rewired = rewired or (old.parent, old.depends_on) != (new.parent, new.depends_on)
-        if not new.active and (parts := graph.parts(key)):
+    pairs = [(before[key], node) for key, node in change.changed.items()]
+    for old, new in pairs:
+        if old.active and not new.active and (parts := graph.parts(new.id)):
             raise Refusal(f"{why}: {parts[0].title} is part of {new.title}")
-        if new.active and new.parent is not None and not graph[new.parent].active:
+    came = [new for old, new in pairs if new.active and (not old.active or old.parent != new.parent)]
+    for new in came:
+        if new.parent is not None and not graph[new.parent].active:
             raise Refusal(f"{why}: {graph[new.parent].title}, which {new.title} is part of, is out of it")
-    _refuse_taken(graph, [key for key in change.changed if graph[key].active])
+    _refuse_taken(graph, [new.id for new in came])
+    rewired = any(old.parent != new.parent or old.depends_on != new.depends_on for old, new in pairs)
     if rewired and dag.cycle({key: graph.rests_on(key) for key in graph}):
         raise Refusal(f"{why}: tasks would rest on each other in a circle")
 
@@ -655,16 +658,15 @@ def _undo(change: _Change, op: Undo) -> None:
 def _take_back(change: _Change, turn: int) -> bool:
     """Every task as it was before a turn; whether that is a difference."""
     for node in change.graph.values():
-        if node.turn < turn or all(state.turn != turn for state in node.states()):
+        if node.turn < turn or turn not in [state.turn for state in node.states()]:
             continue
-        now, former = node.content(), _former(node.states(), turn)
-        fields = dict(zip(CONTENT, former or now, strict=True))
-        if former is None:
-            fields["status"] = "removed"
-        if tuple(fields.values()) == now:
+        now = node.content()
+        before, after = _around(node.states(), turn)
+        if before == now or (before is None and node.status == "removed"):
             continue
-        if node.turn > turn and _latter(node.states(), turn) != now:
+        if node.turn > turn and after != now:
             raise Refusal(f"{node.title} was changed again after turn {turn}; undo that first")
+        fields = dict(zip(CONTENT, before, strict=True)) if before else {"status": "removed"}
         change.put(node.changed(turn=change.turn, op="undo", said=change.said, **fields, undoes=turn))
     return bool(change.changed)
 

@@ -278,6 +278,15 @@ def test_two_sessions(meeting: TaskGraph) -> None:
     assert verdict(meeting, "claim", "t3", value="two sessions").kind == "never"
 
 
+def test_why_passes_over_other_changes_of_the_parts(meeting: TaskGraph) -> None:
+    graph = apply(meeting, Undo(turn=4), turn=5).graph
+    graph = apply(graph, Update(task="t5", title="Bob alone"), turn=6).graph
+    found = ask(graph, "why", "t1", value="two sessions")
+    assert found.verdict is not None
+    assert (found.verdict.kind, found.verdict.since) == ("holds", 5)
+    assert [event.op for event in found.events] == ["add", "split", "split", "merge", "update"]
+
+
 def test_why_of_a_value(trip: TaskGraph) -> None:
     found = ask(trip, "why", "t2", value="Seattle")
     assert [(event.turn, event.before, event.after) for event in found.events] == [

@@ -343,6 +343,12 @@ def test_undo_passes_turns_that_changed_nothing_in_the_end(play: Play) -> None:
     assert play.refuse(Undo()) == "there is nothing to undo"
 
 
+def test_undo_leaves_alone_what_a_turn_did_not_change_in_the_end(play: Play) -> None:
+    play.do(Update(task="t2", title="Goal"), Rollback(task="t2"), Update(task="t3", title="Day"))
+    assert play.do(Undo()).changed == ("t3",)
+    assert undoable(play.graph) == (1,)
+
+
 def test_undo_of_an_earlier_turn(play: Play) -> None:
     play.do(Update(task="t2", value="Oslo"))
     play.do(Update(task="t3", value="July"))

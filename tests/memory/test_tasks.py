@@ -71,6 +71,30 @@ def test_indexes_follow_changes(graph: TaskGraph) -> None:
     assert TaskGraph([node(1, id="other")]).next_number == 1
 
 
+def test_nothing_is_indexed_before_it_is_asked_for() -> None:
+    graph = TaskGraph([node(1)]).with_nodes([node(2, parent="t1", depends_on=("t1",))])
+    assert not {"children", "dependents", "next_number"} & graph.__dict__.keys()
+    assert (graph.children, graph.dependents) == ({None: ("t1",), "t1": ("t2",)}, {"t1": ("t2",)})
+    more = graph.with_nodes([node(3, parent="t1", depends_on=("t1",))])
+    assert (more.children["t1"], more.dependents["t1"]) == (("t2", "t3"), ("t2", "t3"))
+
+
+def test_an_index_of_ones_own_asks_changed_tasks_only(graph: TaskGraph) -> None:
+    asked: list[str] = []
+
+    def titles(task: TaskNode) -> frozenset[str]:
+        asked.append(task.id)
+        return frozenset({task.title})
+
+    assert graph.index(titles)["Task 2"] == ("t2",)
+    assert graph.index(titles) is graph.index(titles)
+    assert asked == list(graph)
+    after = graph.with_nodes([graph["t3"].changed(turn=2, op="update", said="", title="Task 2")])
+    assert after.index(titles)["Task 2"] == ("t2", "t3")
+    assert asked == [*graph, "t3"]
+    assert graph.index(titles)["Task 2"] == ("t2",)
+
+
 def test_mermaid(graph: TaskGraph) -> None:
     assert graph.to_mermaid().splitlines() == [
         "flowchart TD",
