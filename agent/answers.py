@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from taskloom.memory.claims import Answer, Verdict
+from taskloom.memory.claims import Answer, Verdict, told
 from taskloom.memory.operations import is_part, names
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
+from taskloom.memory.words import NUMBERS
 
 from .naming import INLINE, MANY, STATUS, Names, bullets, same, series
 from .wording import base, be, clip, join, pick, plural, pluralised, quoted, sentence, the, title_of
@@ -183,6 +184,8 @@ class Answers:
 
     def _told_count(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
         about = answer.question.about
+        if answer.question.value == "parts":
+            return self._told_parts(answer, nodes)
         if len(nodes) == 1 and re.search(r"\d", nodes[0].value or ""):
             return [self.names.state(nodes[0])]
         if len(nodes) == 1 and (parts := self.graph.parts(nodes[0].id)):
@@ -194,9 +197,23 @@ class Answers:
         told = join([self.names.short_entry(node) for node in nodes], limit=INLINE)
         return [f"{len(nodes)}: {told}."]
 
+    def _told_parts(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        """How many parts there are of what was split once."""
+        whole = self._asked(answer)[0]
+        if nodes == [whole]:
+            contents = self.names.contents(whole)
+            return [sentence(f"one: {the(title_of(whole))}{f' ({series(contents)})' if contents else ''}")]
+        number = NUMBERS[len(nodes)] if len(nodes) < len(NUMBERS) else str(len(nodes))
+        return [sentence(f"{number}: {series([self.names.entry(node) for node in nodes])}")]
+
     def _told_status(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+        state = answer.question.value or ""
+        if state in _ALL_IN:
+            return self._told_state(state, nodes)
         if not nodes:
             return self._nothing(answer)
+        if state.startswith("is ") and answer.verdict is not None:
+            return self._told_supposed(answer.verdict, nodes)
         if len(nodes) > INLINE:
             return self._listing("", nodes)
         found, plain = [], len(nodes) == 1 and not answer.question.value
@@ -215,6 +232,37 @@ class Answers:
             else:
                 found.append(self.names.state(node))
         return found
+
+    def _told_state(self, state: str, nodes: list[TaskNode]) -> list[str]:
+        """All that is done, removed, on hold or open."""
+        if not nodes:
+            return [f"Nothing {_ALL_IN[state][1]}."]
+        told = [
+            f"{self.names.short_entry(node)} (turn {node.turn})" if state == "removed" else self.names.short_entry(node)
+            for node in self.names.tops(nodes)
+        ]
+        if len(told) > INLINE:
+            return [f"{_ALL_IN[state][0]} ({len(told)}):", bullets(told)]
+        return [f"{_ALL_IN[state][0]}: {join(told)}."]
+
+    def _told_supposed(self, verdict: Verdict, nodes: list[TaskNode]) -> list[str]:
+        """Whether tasks are in the state that is supposed: 'No, dark mode is done.'."""
+        agreed = verdict.kind == "holds"
+        found = []
+        for node in nodes[:INLINE]:
+            name = self.names.full(node)
+            value = "" if node.value is None or same(node.value, node.title) else f" ({clip(node.value)})"
+            if node.status in ("done", "open") and not (agreed and verdict.claimed == "active"):
+                still = " still" if node.status == "open" else ""
+                waits = [self.names.full(other) for other in self.graph.waits_for(node.id)]
+                wait = f"; it waits for {join(waits, limit=INLINE)}" if waits and still else ""
+                found.append(f"{name} {be(name)}{still} {STATUS[node.status]}{value}{wait}")
+            elif node.active:
+                found.append(f"{name} {be(name)} in the plan{value}")
+            else:
+                end = "put on hold" if node.status == "inactive" else "removed from the plan"
+                found.append(f"{self.names.with_value(node)} {be(name, past=True)} {end} in turn {node.turn}")
+        return [sentence(f"{'Yes' if agreed else 'No'}, {found[0]}"), *map(sentence, found[1:])]
 
     def _told_history(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
         """What a task was, state by state."""
@@ -240,24 +288,56 @@ class Answers:
 
     def _told_before(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
         """What a task was before it was what it is."""
+        asked = [self.graph[key] for key in answer.question.tasks if key in self.graph]
+        if len(asked) > 1:
+            return self._told_group_before(asked)
         found = []
         for node in nodes:
             former = former_values(node)
             name = self.names.full(node)
+            if not former and (gone := self._predecessors(node)):
+                found.append(self._gave_way(node, gone))
+                continue
             if not former:
                 if node.value is not None and node.active:
                     found.append(sentence(f"{name} {be(name)} {clip(node.value)} and has not been changed"))
                 else:
                     found.append(sentence(f"{name} had no other value before"))
                 continue
-            told = ", and then it was ".join(
+            history = ", and then it was ".join(
                 f"{clip(value)} (turn {turn})" for value, turn in former[-INLINE:]
             )
-            now = clip(node.value) if node.value is not None and node.active else f"{STATUS[node.status]}"
-            found.append(sentence(f"{name} {be(name, past=True)} {told}; now it is {now}"))
+            if node.value is None or self.names.is_member(node):
+                values = ", then ".join(f"{clip(value)} (from turn {turn})" for value, turn in former[-INLINE:])
+                now = clip(told(node)) if node.active else STATUS[node.status]
+                found.append(sentence(f"it was {values}; now it is {now}"))
+                continue
+            now = clip(node.value) if node.active else STATUS[node.status]
+            found.append(sentence(f"{name} {be(name, past=True)} {history}; now it is {now}"))
         if not found and answer.verdict is not None:
             return self._told_claim(answer, nodes)
         return found or self._nothing(answer)
+
+    def _told_group_before(self, nodes: Sequence[TaskNode]) -> list[str]:
+        """What several tasks were at first, and what they are."""
+        begun = min(node.states()[0].turn for node in nodes)
+        first = [told(node.states()[0]) for node in nodes if node.states()[0].turn == begun]
+        now = [told(node) for node in nodes if node.active]
+        if first == now:
+            return [sentence(f"it has not been changed: {join(map(clip, now), limit=MANY)}")]
+        at_first = f"at first (turn {begun}) it was {join(map(clip, first), limit=MANY)}"
+        return [sentence(f"{at_first}; now it is {join(map(clip, now), limit=MANY)}" if now else at_first)]
+
+    def _predecessors(self, node: TaskNode) -> list[TaskNode]:
+        """What left the plan beside a task in the turn in which the task came."""
+        begun = node.states()[0].turn
+        beside = self.graph.parts(node.parent, gone=True)
+        return [other for other in beside if not other.active and other.turn == begun and other.states()[0].turn < begun]
+
+    def _gave_way(self, node: TaskNode, gone: Sequence[TaskNode]) -> str:
+        """'Before that, it was the solar panel (removed in turn 5); now it is the battery pack.'."""
+        former = join([clip(other.value or other.title) for other in gone], limit=INLINE)
+        return sentence(f"before turn {node.states()[0].turn} it was {former}; now it is {clip(told(node))}")
 
     def _told_why(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
         """The words that brought it about, and what came before."""
@@ -363,7 +443,23 @@ class Answers:
             return ""
         return f"there is {clip(now)}" if container is not None else f"it is {clip(now)}"
 
+    def _since_the_start(self, answer: Answer, verdict: Verdict) -> list[str]:
+        """What was there before something that is supposed to have been so from the start; [] where it was."""
+        node = self.graph.get(verdict.task) if verdict.task else None
+        if node is None or not verdict.since or not answer.question.about.endswith("from the start"):
+            return []
+        former = [state for state in node.states() if state.turn < verdict.since and state.active]
+        before = [clip(told(former[-1]))] if former else [clip(told(n)) for n in self._predecessors(node)]
+        whole = self.graph.get(answer.question.container or node.parent or "")
+        if not before and (whole is None or whole.states()[0].turn >= verdict.since):
+            return []
+        claimed = clip(verdict.claimed)
+        only = f"No, not from the start: {claimed} came in turn {verdict.since}"
+        return [sentence(f"{only}; before that it was {join(before)}" if before else only)]
+
     def _holds(self, answer: Answer, verdict: Verdict) -> list[str]:
+        if late := self._since_the_start(answer, verdict):
+            return late
         claimed = clip(verdict.claimed)
         node, container = self._about(answer, verdict)
         if container is not None:
@@ -418,7 +514,11 @@ class Answers:
         if verdict.since and verdict.said:  # never in the plan, only in the talk
             mention = f"you mentioned it in turn {verdict.since}: {quoted(verdict.said)}"
             return [sentence(f"{claimed} is not in the plan, but {mention}")]
-        return [sentence(f"No, I have no record of {claimed or 'that'}{place}{': ' if now else ''}{now}")]
+        if now:
+            return [sentence(f"No, I have no record of {claimed or 'that'}{place}; {now}")]
+        node = self.graph.get(verdict.task) if verdict.task else None
+        told_of = [self.names.state(node)] if node is not None else []
+        return [sentence(f"No, I have no record of {claimed or 'that'}{place}"), *told_of]
 
     def _unknown(self, answer: Answer, verdict: Verdict) -> list[str]:
         about = answer.question.about or verdict.claimed or answer.question.value or ""
@@ -447,10 +547,16 @@ class Answers:
 _MARKS = frozenset({"stale", "link", "unlink"})
 """Operations that change what a task rests on, not what it is."""
 
+_ALL_IN = {
+    "done": ("Done so far", "is done yet"), "removed": ("Removed from the plan", "was removed from the plan"),
+    "inactive": ("On hold", "is on hold"), "open": ("Still open", "is open"),
+}  # fmt: skip
+"""How to tell all that is in a state, and that nothing is."""
+
 _PRESENT = frozenset({"list", "summary", "left", "next", "needs", "dependents", "count"})
 """Kinds of question that only a task of the plan has an answer to."""
 
-_BESIDE = _PRESENT | {"status", "history"}
+_BESIDE = (_PRESENT - {"count"}) | {"history"}
 """Kinds of question that may suppose something beside what they ask for."""
 
 _ANSWERS: dict[str, Callable[[Answers, Answer, list[TaskNode]], list[str]]] = {
@@ -474,11 +580,12 @@ _ANSWERS: dict[str, Callable[[Answers, Answer, list[TaskNode]], list[str]]] = {
 def former_values(node: TaskNode) -> list[tuple[str, int]]:
     """The values a task had before the one it has, with the turn that each came with, oldest first."""
     found: list[tuple[str, int]] = []
+    titled = all(state.value is None or same(state.value, state.title) for state in node.states())
     for state in node.states():
-        value = state.value if state.value is not None else None
+        value = told(state) if titled else state.value
         if value is not None and (not found or found[-1][0] != value):
             found.append((value, state.turn))
-    if found and node.active and found[-1][0] == node.value:
+    if found and node.active and found[-1][0] == (told(node) if titled else node.value):
         found.pop()
     return found
 

@@ -212,6 +212,10 @@ class Finder:
             for node in parts:
                 if not is_member(node) and node.name == name and (node.value is not None or (scope is not None and not self.graph.parts(node.id))):
                     return node
+            wanted = content(words)
+            for node in parts:  # 'the number' for the passport number
+                if wanted and not is_member(node) and node.value is not None and wanted <= content(node.title):
+                    return node
             if group:
                 for node in parts:
                     if not is_member(node) and (slot_group(node.name) == group or slot_group(node.title) == group) and node.value:

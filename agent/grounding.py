@@ -1329,7 +1329,8 @@ class _Grounder(Finder):
                 return
             self.clarify(step, f"What number should I change{f' for {step.target}' if step.target else ''}?")
             return
-        by = Decimal(amount) if sign == "*" else values.number_of(amount)
+        percent = re.match(r"\d+(?:\.\d+)?(?=\s?(?:%|percent))", amount)
+        by = Decimal(amount) if sign == "*" else Decimal(percent[0]) if percent else values.number_of(amount)
         if by is None:
             self.clarify(step, f"By how much should {number_node.title} change?")
             return

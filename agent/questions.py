@@ -64,8 +64,8 @@ _ARTICLE = _verbose(r"^(?:the|my|our|your|a|an|any|some|for|in|on|of|about|to|at
 _PRONOUN = _verbose(rf"^(?:{_I}|that|this|those|these|them|everything|anything|something|stuff|things?|me|her|him)$")
 _NOISE = _verbose(
     rf"""\b(?:did|do|does|is|are|was|were|be|been|being|will|would|have|has|had|shall|should|can|could|{_I}|again|said
-    |say|saying|pick|picked|choose|chosen|chose|called|set|decided?|down|have_down|as|agreed?_on|on_for|please|now
-    |current|currently|to|exactly|going|got|get|give|gave|given|told|tell|want|wanted|put|that|s|re|still|then
+    |say|saying|pick|picked|choose|chosen|chose|called|set|decided?|down|have_down|as|agreed?_on|on_for|please|now|am
+    |current|currently|to|exactly|going|got|get|give|gave|given|told|tell|want|wanted|put|that|(?<!['’])s|(?<!['’])re|still|then
     |actually|really|supposed|meant|used|need|happening|me|what|which|ended_up|need_to|my|our|it's|there)\b"""
 )
 
@@ -141,6 +141,10 @@ _FORMS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
     (kind, _verbose(pattern))
     for kind, pattern in (
         # ---- why
+        ("history", r"^(?:has|have|did)_(?P<about>.+?)_(?:been_)?change[d]?(?:_.*)?$"),
+        ("history", rf"^(?:how|when)_(?:did|has|have|was|were)_(?:{_I}_)?(?:(?P<about>.+?)_)?change[d]?(?:_(?P<within>.+))?$"),
+        ("history", r"^(?:\w+_)*?(?:the_)?(?:history|changes)_(?:of|to|for|in)_(?P<about>.+)$"),
+        ("status", r"^(?:what(?:'s|_is)_)?(?:the_)?(?:status|state|progress)_(?:of|on|with|for)_(?P<about>.+)$"),
         ("why", rf"^(?:why|how_come|what_for|for_what_reason|what(?:'s|_is|_was)_the_reason(?:_for|_that|_why)?)\b(?P<about>.*)"),
         # ---- next
         ("next", rf"^(?:and_)?(?:what(?:'s|_is|_comes|_do_{_I}(?:_(?:need|have)_to)?_do|_should_{_I}_(?:do|tackle|start)|_to_do|_can_{_I}_do|_happens)?_(?:up_)?(?:the_)?(?:very_)?"
@@ -270,6 +274,12 @@ _TAG = _verbose(
 _OPINION_OF = _verbose(rf"^{_BELIEVES}(?:_that)?_(?P<rest>.+)$")
 _VERIFY = _verbose(r"[.;,!]?_(?:can|could|would|will|please|check|right|is_that)\b.*\b(?:check|look|verify|confirm|right|correct|true)\b.*$")
 _YES_NO = _verbose(r"^(?:is|are|does|do|has|have|had|am|was|were|did|so_it's|so|will|would)_(?P<rest>.+)$")
+_HAVE_DONE = _verbose(
+    rf"""^(?:have|has|haven't|hasn't)_{_I}_(?:already_|yet_)?(?P<state>done|finished|completed|booked|paid|sent|packed|bought|ordered|confirmed|cleaned
+    |painted|submitted|signed|shipped|arranged|mailed|washed|picked_up|collected|written|reserved)_(?!ever\b)(?P<about>.+?)(?:_(?:already|yet))?$"""
+)
+_AND_WH = _verbose(rf"^(?P<rest>.+?),?_and_(?P<wh>{_WH_WORDS})$")
+_TOLD = _verbose(rf"^{_TELL}_(?:me_|us_|about_)*(?=\S)")
 _VALUE = _verbose(
     rf"""^(?P<wh>{_WH_WORDS}|how_(?:far|often|big|old)|what_(?:colou?r|size|kind|type|else)|what|which|how)
     (?:'s|_is|_are|_was|_were|'re|s(?=_))?\b\s*(?P<about>.*)$"""
@@ -343,6 +353,8 @@ def _read(text: str, previous: str = "") -> _Read:
 
 def _ever(text: str) -> _Read | None:
     """'Was it ever Boston?', 'did I say eggs?', 'was celery in the soup before?'."""
+    if _HAVE_DONE.search(text):
+        return None
     if found := _DID_I.search(text):
         return _did(text, found)
     if found := _EVER_FIRST.search(text):
@@ -397,6 +409,8 @@ def _tagged(text: str) -> _Read | None:
 
 def _status(text: str) -> _Read | None:
     """'Is the lawn mowed?', 'isn't dark mode still open?'."""
+    if found := _HAVE_DONE.search(text):
+        return _Read("status", about=found["about"], value="is done")
     found = _STATE.search(text)
     if found is None or re.match(r"(?:there|anything|any)\b", found["about"], re.IGNORECASE):
         return None
@@ -430,8 +444,8 @@ def _tabled(text: str) -> _Read | None:
             if groups.get(name):
                 return _Read("status", about=groups.get("within", ""), value=state)
         about, within = groups.get("about", ""), groups.get("within", "")
-        if kind == "left":
-            return _Read(kind, about=within)
+        if kind in ("left", "history"):
+            return _Read(kind, about=about or within)
         if kind == "summary":
             about = "" if re.search(r"\b(?:me|everything|all|you|it|far|things)\b", about, re.IGNORECASE) else about
         if kind in ("count", "why"):
@@ -460,8 +474,11 @@ def _value(text: str) -> _Read:
     if found := _WHS.search(text):
         slots = [_slot_of(wh) for wh in re.split(r",\s*(?:and\s+)?|\s+and\s+", found["whs"])]
         return _Read("value", about=_NOISE.sub(" ", found["about"]), slot=" ".join(dict.fromkeys(filter(None, slots))))
-    slot, topic = _asked_slot(text)
-    return _Read("value", about=_NOISE.sub(" ", topic), slot=slot)
+    more = ""
+    if found := _AND_WH.search(text):
+        text, more = found["rest"], _slot_of(found["wh"])
+    slot, topic = _asked_slot(_TOLD.sub("", text))
+    return _Read("value", about=_NOISE.sub(" ", topic), slot=f"{slot} {more}".strip())
 
 
 def _elliptic(text: str, previous: str) -> _Read | None:
@@ -520,12 +537,20 @@ _LISTED = _verbose(
 
 
 def _suppose(kind: QuestionKind, left: str, right: str | None = None) -> _Read:
+    """The reading of a supposition, with a note where it is about all the time."""
+    read = _supposition(kind, left, right)
+    if re.search(_ALWAYS.replace("_", r"\s+"), f"{left} {right or ''}", re.IGNORECASE):
+        return _with(read, about=f"{read.about} from the start".strip())
+    return read
+
+
+def _supposition(kind: QuestionKind, left: str, right: str | None = None) -> _Read:
     """What is supposed of what: 'the ceremony at the Botanical Garden' gives ('ceremony', 'Botanical Garden').
 
     Which of the two is the value and which the task can often only be told from the plan; grounding tries both.
     """
     whole = " ".join(_ADVERB.sub(" ", f"{left} {right or ''}").split()).strip(" ,")
-    whole = re.sub(r"\b(\w+)n't\b", r"\1", whole)
+    whole = re.sub(r"^there\s+(?=\w+\s)", "", re.sub(r"\b(\w+)n't\b", r"\1", whole), flags=re.IGNORECASE)
     slot = next((name for name, pattern in _MOTION if pattern.search(whole)), "")
     if right is not None:
         about = " ".join(_ADVERB.sub(" ", left).split())

@@ -161,6 +161,10 @@ class _Reader:
             return "", f"{name}, {body}" if re.match(r"correction|oops|sorry|typo", name, re.IGNORECASE) else body
         if len(name.split()) > 7 or (" - " in sentence and ":" not in sentence and clauses.starts_clause(name) and not self._known(name)):
             return "", sentence
+        if re.fullmatch(r"swap|merge|undo|change|move|cancel|remove|delete|add|update|replace|rename|switch|reset|assign|share|hold|resume|done|finished|link", name, re.IGNORECASE):
+            return "", body
+        if re.fullmatch(r"split|divide", name, re.IGNORECASE):
+            return "", f"{name} it: {body}"
         if re.search(r"\b(?:is|are|was|will|should|can|need|needs|swap|says?|said|split|have|put|move|change)\b", name, re.IGNORECASE) or re.match(r"split\b", name, re.IGNORECASE):
             return "", sentence
         return name, body
@@ -239,7 +243,7 @@ class _Reader:
         verb = _has_verb(hint) and len(hint.split()) > 1
         if verb and not goal and _is_event(hint) and not values.spot(hint):
             bare = re.sub(r"^(?:plan|organi[sz]e|schedule|arrange|prepare|set up|start|make|create|do|new)\s+(?:a |an |the |my |our )?", "", hint, flags=re.IGNORECASE)
-            return [Step(text=sentence, act="task", intent="new", title=hint, target=bare, items=self._items(text, hint) if len(_list_words(text)) > 1 else (), details=() if len(_list_words(text)) > 1 else (Detail(slot="detail", value=text),))]
+            return [Step(text=sentence, act="task", intent="new", title=hint, target=bare, items=self._items(text, hint) if len(_list_words(text)) > 1 else (), details=self._pairs(text) if len(_list_words(text)) > 1 or self._pairs(text) else (Detail(slot="detail", value=text),))]
         if verb and not goal:
             details: list[Detail] = []
             plain: list[str] = []
@@ -344,7 +348,7 @@ class _Reader:
             return self._proposal(clause)
         if not clause.request and is_question(core, clause.question) and not self._requested(clause):
             return [self._ask(clause)]
-        if clause.request and is_question(core, False) and not re.match(r"(?:have|is)\b", core, re.IGNORECASE):
+        if clause.request and is_question(core, False) and not re.match(r"(?:have|has|is|are|was|do|did|does)\b", core, re.IGNORECASE):
             return [self._ask(clause)]
         for reader in _READERS:
             if steps := reader(self, clause):
@@ -451,17 +455,35 @@ class _Reader:
         return knows(self.view.graph, words)
 
     def _items(self, text: str, within: str = "") -> tuple[Detail, ...]:
-        slot = _member_slot(within)
-        return tuple(Detail(slot=slot, value=word) for word in _list_words(text) if not _slot_value(word))
+        """The members of a list; 'channels are A, B' gives channels; what names a slot or is a bare value is left out."""
+        slot, items = _member_slot(within), []
+        for word in _list_words(text):
+            if plural := re.fullmatch(r"(?P<noun>[a-z]\w+s) are (?P<value>\S.*)", word):
+                slot, word = singular(_slot_name(plural["noun"])), plural["value"]
+            elif _slot_value(word):
+                slot = _member_slot(within)
+                continue
+            elif _value_only(word):
+                continue
+            items.append(Detail(slot=slot, value=word))
+        return tuple(items)
 
     def _pairs(self, text: str) -> tuple[Detail, ...]:
         """The members of a list that name a slot and its value: 'date 2 August', 'camera: Vik', 'advisor is Prof. Adler'."""
-        return tuple(pair for word in _list_words(text) if (pair := _slot_value(word)))
+        pairs: list[Detail] = []
+        for word in _list_words(text):
+            if re.fullmatch(r"[a-z]\w+s are \S.*", word):
+                continue
+            if pair := _slot_value(word):
+                pairs.append(pair)
+            elif only := _value_only(word):
+                pairs += only
+        return tuple(pairs)
 
     def _rest(self, clause: Clause) -> list[Step]:
         """What no wording claimed: a bare value, a noun phrase, a new task, or talk."""
         core = clause.core
-        if _past(core) and not (content(core) and any(knows(self.view.graph, word) for word in core.split() if len(word) > 3)):
+        if _past(core) and not any(content(word) and knows(self.view.graph, word) for word in core.split()[:3]):
             return [self._chat(clause)]
         if steps := _bare_value(self, clause):
             return self._hinted(steps, clause)
@@ -514,6 +536,11 @@ def details_of(core: str) -> tuple[str, tuple[Detail, ...], tuple[Detail, ...]]:
         if found["slot"].lower() not in DO and not re.match(r"(?:it|that|he|she|there|which|who)$", found["slot"], re.IGNORECASE):
             details.append(Detail(slot=_slot_name(found["slot"]), value=re.sub(r"^and\s+", "", found["value"])))
             text = text[: found.start()] + text[found.end() :]
+    if not _WITH.search(text) and (found := re.search(r"\s+with\s+(?P<value>[a-z]+(?:, [a-z]+)*,? and [a-z]+)(?=$|[,.;]|\s+(?:on|at|in|from|for)\b)", text)):
+        members = _list_words(found["value"])
+        if all(len(word.split()) == 1 and word not in DO for word in members):
+            text = text[: found.start()] + " " + text[found.end() :]
+            items += [Detail(slot=_member_slot(core, person=any(re.search(rf"\b{noun}\b", core.lower()) for nouns in MEMBER_NOUNS.values() for noun in nouns.split())), value=word) for word in members]
     while found := _WITH.search(text):
         people = _list_words(found["value"])
         text = text[: found.start()] + " " + text[found.end() :]
@@ -653,6 +680,16 @@ def _common(options: Iterable[str]) -> frozenset[str]:
     return frozenset.intersection(*sets) if sets else frozenset()
 
 
+def _value_only(word: str) -> tuple[Detail, ...]:
+    """The details of a phrase that is nothing but details: 'Sunday 3pm at our place', 'for 12 people'."""
+    if not (values.spot(word) or re.match(r"(?:at|on|in|for|near|from|by)\s", word)):
+        return ()
+    bare, details, items = details_of("x " + word)
+    if place := re.fullmatch(r"x,? (?:at|in) (our place|my place|home|the office|the park|our house|my house|the beach)", bare):
+        bare, details = "x", (*details, Detail(slot="place", value=place[1]))
+    return details if bare.strip() in ("x", "") and not items else ()
+
+
 def _slot_value(word: str) -> Detail | None:
     """'date 2 August', 'camera: Vik', 'advisor is Prof. Adler', 'budget 450,000' as a slot with its value."""
     found = re.fullmatch(r"(?P<slot>[A-Za-z][\w ]{1,24}?)(?::| is| are| =) (?P<value>\S.*)", word)
@@ -767,6 +804,8 @@ def _undo(reader: _Reader, clause: Clause) -> list[Step]:
     if re.fullmatch(rf"undo(?: {thing})?|(?:revert|reverse|take back|ignore|scratch|forget|disregard|roll back|cancel) {thing}|take that back|"
                     rf"never ?mind(?: {thing})?|forget (?:about )?(?:it|that)(?: change)?|strike that|revert|scratch that|leave it as it was|as you were|on second thoughts?,? no|forget i said (?:that|anything)", core, re.IGNORECASE):  # fmt: skip
         return [Step(text=clause.text, act="undo", intent="update")]
+    if found := re.fullmatch(r"(?:undo|revert|reverse) (?:that |the |my )?(?:last |latest |previous )?(?:change|update|edit) (?:to|of|in|on|for) (.+)", core, re.IGNORECASE):
+        return _step(clause, "back", target=found[1])
     if found := re.fullmatch(r"undo (?:the )?(.+?)(?: change| update)?", core, re.IGNORECASE):
         return _step(clause, "back", target=found[1])
     return []
@@ -839,7 +878,7 @@ def _replacement(reader: _Reader, clause: Clause) -> list[Step]:
         core = (core[: scope.start()] + core[scope.end() :]).strip(" ,")
     core = re.sub(r"\s+(?:please|pls)$", "", core)
     core = re.sub(r"\s*[,;.(-]\s*(?:he|she|they|because|since|as|so|my|it'?s|i'm|we're|but (?!only|just|rather)|leave|the (?!\w+ for)|(?:all )?(?:the )?rest|everything else)\b(?!\s+with)[^,]*$", "", core) if not re.match(r"not\b", core) else core
-    if found := re.fullmatch(rf"(?:let|have|ask|get) (?P<p>{_NAME}) (?:to )?(?:do|handle|take|run|lead|cover|take care of|take over) (?P<x>.+?) (?:instead of|in place of|rather than) (?P<q>{_NAME})", core):
+    if found := re.fullmatch(rf"(?i:let|have|ask|get) (?P<p>{_NAME}) (?:to )?(?:do|handle|take|run|lead|cover|take care of|take over) (?P<x>.+?) (?:instead of|in place of|rather than) (?P<q>{_NAME})", core):
         return _step(clause, "assign", target=found["x"], value=found["p"], slot="assignee", old=found["q"])
     within = ""
     only = re.search(r",?\s*(?:but )?(?:only|just)?\s*\b(?:in|for|from|on)\s+(?:the |my |our )?([\w' -]+)$", core, re.IGNORECASE)
@@ -1323,7 +1362,7 @@ def _done(reader: _Reader, clause: Clause) -> list[Step]:
 def _assign(reader: _Reader, clause: Clause) -> list[Step]:
     core = clause.core
     pair = rf"(?:{_NAME}|me)(?:(?:,| and|, and) {_NAME})* (?:to|on) [\w' -]+?"
-    if found := re.fullmatch(rf"(?:assign|put) (?P<pairs>{pair}(?:(?:,| and|, and) (?:the rest(?: \([^)]*\))?|the others|{_NAME}(?: and {_NAME})*) (?:to|on) [\w' -]+?)+)", core):
+    if found := re.fullmatch(rf"(?i:assign|put) (?P<pairs>{pair}(?:(?:,| and|, and) (?:the rest(?: \([^)]*\))?|the others|{_NAME}(?: and {_NAME})*) (?:to|on) [\w' -]+?)+)", core):
         steps: list[Step] = []
         for person, x in re.findall(rf"(the rest \([^)]*\)|the rest|the others|{_NAME}(?: and {_NAME})*) (?:to|on) ([\w' -]+?)(?=,|$| and (?:the rest|the others|[A-Z]))", found["pairs"]):
             named = re.search(r"\(([^)]*)\)", person)
@@ -1335,11 +1374,11 @@ def _assign(reader: _Reader, clause: Clause) -> list[Step]:
         if held:
             return [Step(text=clause.text, act="replace", intent="update", old=found["q"], value=found["p"], everywhere=True)]
         return _step(clause, "assign", target=re.sub(r"^(?:his|her|their)\s+", "", found["x"]), value=found["p"], slot="assignee", old=found["q"])
-    if found := re.fullmatch(rf"(?:give|hand over|hand|move|pass|transfer|assign|reassign) (?:all|everything|(?=his |her |their ))(?: of)?\s?(?:(?:his|her|their|(?P<q>{_NAME})'s) (?:stuff|things|tasks|work|chores|jobs|duties|items|part|share|responsibilities))? (?:over )?to (?P<p>{_NAME})", core):
+    if found := re.fullmatch(rf"(?i:give|hand over|hand|move|pass|transfer|assign|reassign) (?:all|everything|(?=his |her |their ))(?: of)?\s?(?:(?:his|her|their|(?P<q>{_NAME})'s) (?:stuff|things|tasks|work|chores|jobs|duties|items|part|share|responsibilities))? (?:over )?to (?P<p>{_NAME})", core):
         gone = found["q"] or reader.missing or next(iter(reader.mentioned), "")
         if gone:
             return [Step(text=clause.text, act="replace", intent="update", old=gone, value=found["p"], everywhere=True)]
-    if found := re.fullmatch(rf"(?:give|hand over|hand|pass|transfer|assign|reassign) (?P<q>{_NAME})'s \w+(?: \w+)? (?:over )?to (?P<p>{_NAME})", core):
+    if found := re.fullmatch(rf"(?i:give|hand over|hand|pass|transfer|assign|reassign) (?P<q>{_NAME})'s \w+(?: \w+)? (?:over )?to (?P<p>{_NAME})", core):
         if reader._known(found["q"]):
             return [Step(text=clause.text, act="replace", intent="update", old=found["q"], value=found["p"], everywhere=True)]
     who = rf"(?P<p>{_NAME}|me|everyone|him|her|them)"
@@ -1634,6 +1673,9 @@ def _covers(spans: tuple[values.Span, ...], text: str) -> bool:
 
 def _is_statement(reader: _Reader, clause: Clause, core: str) -> list[Step]:
     """'The date is June 10th', 'my name should be John', 'it's 9 PM', 'the host will be Nadia'."""
+    if found := re.fullmatch(rf"(?P<who>{_NAME}(?:(?:, and|,| and) {_NAME})+) (?:are|will be) (?:the |our |my )?(?P<role>[a-z][\w ]*s)", core):
+        role = found["role"]
+        return _step(clause, "add", intent=None, target=role, within=role, items=tuple(Detail(slot=singular(_slot_name(role)), value=person) for person in _list_words(found["who"])))
     core = re.sub(r"^(it|that|this|he|she|(?:the|my|our|his|her) [\w -]{2,30}?|[A-Za-z]+)'s (?=\S)", lambda m: f"{m[1]} is " if not re.search(r"\b(?:is|are|was|will|should|has)\b", core[m.end():]) and not _has_verb(core) and (m[1].lower() in ("it", "that", "this", "he", "she") or values.spot(core[m.end():]) or slot_group(_np(m[1]))) else m[0], core, flags=re.IGNORECASE)
     found = re.fullmatch(
         r"(?P<target>(?:the |my |our |his |her |their |its |your |a |this )?[\w'/&. -]{1,45}?)\s*(?:,\s*)?(?:\b(?:is|are|was|will be|should be|shall be|has to be|have to be|must be|ought to be|needs? to be|can be|would be|becomes?|remains?|is going to be|equals?|costs?|is called|are called|is named|goes by|starts? at|starts? on|begins? at|begins? on|ends? at|ends? on|lasts|takes place (?:on|at|in)|happens (?:on|at|in)|'ll be)\b|=)\s+"
@@ -1649,10 +1691,6 @@ def _is_statement(reader: _Reader, clause: Clause, core: str) -> list[Step]:
         if pair := re.fullmatch(r"not (.+?)[,;]? (?:but|it'?s|rather) (.+)", value, re.IGNORECASE):
             return _step(clause, "set", target=_np(target), value=pair[2], old=pair[1])
         return []
-    people = _list_words(target)
-    if re.search(r"\bare\s", core[len(target) : len(target) + 8]) and _people(target) and re.match(r"(?:the|our|my)\s+\w+", core[core.index(value) - 4 :].strip() if value in core else value) and not values.spot(value):
-        role = _np(value)
-        return _step(clause, "add", intent=None, target=role, within=role, items=tuple(Detail(slot=singular(_slot_name(role)), value=person) for person in people))
     pronoun = re.fullmatch(r"(?:it|that|this|they|he|she)", target, re.IGNORECASE)
     if re.match(r"(?:i|we|you)$", target, re.IGNORECASE):
         return []
@@ -1754,7 +1792,7 @@ def _correct(reader: _Reader, clause: Clause) -> list[Step]:
 def _add(reader: _Reader, clause: Clause) -> list[Step]:
     """Items join a container, people join an event."""
     core = clause.core
-    head = r"(?:add|put on|put|include|throw in|put in|stick|pop|append|insert|register|note down|jot down|write down|list|place|toss|count|sign up|bring in|loop in|onboard)"
+    head = r"(?:add|put on|put in|put|include|throw in|stick|pop|append|insert|register|note down|jot down|write down|list|place|toss|count|sign up|bring in|loop in|onboard)"
     if found := re.fullmatch(r"(?:(?:start|create|open|begin|make|set up) )?(?:a |an |another )?new (?P<kind>project|list|task|event|plan|goal|folder|group|playlist|campaign|tracker) (?:called|named|titled|for|:)\s*(?P<x>.+)", core, re.IGNORECASE):
         return [Step(text=clause.text, act="task", intent="new", title=found["x"], target=found["x"])]
     if found := re.fullmatch(r"(?:add|create|make|note|open|log) (?:a |an |another |one more )?(?:new )?(?:task|todo|to-do|item|step|reminder|ticket|entry|subtask|point|line)(?: to do| called| named| to|:| for| that says)?[:\s-]+(?P<x>.+)", core, re.IGNORECASE):

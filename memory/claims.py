@@ -474,11 +474,47 @@ def _keys(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> tup
     return targets if question.tasks or targets else _about(graph, question)
 
 
+_STATES: dict[str, frozenset[str]] = {
+    "open": frozenset({"open"}),
+    "done": frozenset({"done"}),
+    "inactive": frozenset({"inactive"}),
+    "removed": frozenset({"removed"}),
+    "active": frozenset({"open", "proposed", "filled", "done"}),
+}
+"""The statuses that a state stands for, where a question of status names it."""
+
+
+def _in_state(graph: TaskGraph, state: str, targets: tuple[str, ...]) -> Answer | None:
+    """What is in a state: of the tasks, or of all; None for an unknown state."""
+    if state not in _STATES:
+        return None
+    pool = [node for key in targets for node in graph.subtree(key, gone=True)] if targets else graph.values()
+    found = tuple(node.id for node in pool if node.status in _STATES[state])
+    return Answer(question=Question(kind="status", tasks=targets, value=state), tasks=found)
+
+
+def _state_verdict(graph: TaskGraph, question: Question, keys: tuple[str, ...]) -> Verdict | None:
+    """Whether the tasks are in the state that is supposed, as 'is done'; None where none is."""
+    state = (question.value or "").removeprefix("is ")
+    if state == question.value or state not in _STATES or not keys:
+        return None
+    off = [graph[key] for key in keys if graph[key].status not in _STATES[state]]
+    node = off[0] if off else graph[keys[0]]
+    known = node.status == "filled" and state == "open"
+    return Verdict(
+        kind="never" if off and not known else "holds", claimed=state, task=node.id, now=node.status, since=node.turn
+    )
+
+
 def _tell(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Answer:
-    """value, status, history: of the tasks themselves."""
+    """value, status, history: of the tasks themselves; status 'done' and the like: of all in that state."""
+    if question.kind == "status" and (found := _in_state(graph, question.value or "", targets)):
+        return found.model_copy(update={"question": question})
     keys = _keys(graph, question, targets)
     if not keys and question.kind == "status" and not question.tasks and not _other_words(question):
         keys = tuple(node.id for node in graph.parts(None))
+    if question.kind == "status" and (question.value or "").startswith("is "):
+        return Answer(question=question, tasks=keys, verdict=_state_verdict(graph, question, keys))
     verdict = _supposed(graph, question)
     if verdict is None and not any(graph[key].active for key in keys):
         verdict = _verdict(graph, question.model_copy(update={"tasks": keys or question.tasks}))
@@ -496,6 +532,9 @@ def _list(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
         pool = [*inside, *found]
     else:
         found, pool = list(graph.parts(None)), list(graph.active)
+    if question.kind == "count" and question.value == "parts" and targets:
+        parts = tuple(part.id for part in _split_parts(graph, targets[0]) if part.active)
+        return Answer(question=question, tasks=parts or targets[:1], count=max(len(parts), 1))
     about = frozenset(words(question.about)) - STOP
     named = [node for node in pool if about and about.issuperset(words(_base(node)) or ("",))]
     keys = tuple(dict.fromkeys(node.id for node in named or found))

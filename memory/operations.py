@@ -8,7 +8,7 @@ The operations are those of TME (Ye 2025, section 4.2 and table of operations) w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -591,12 +591,24 @@ def _rollback(change: _Change, op: Rollback) -> None:
 
 def undoable(graph: TaskGraph) -> tuple[int, ...]:
     """The turns that changed something and are not undone, oldest first."""
-    return tuple(sorted(set().union(*(_standing(node)[0] for node in graph.values()))))
+    return tuple(sorted(_turns_left(graph)))
 
 
 def redoable(graph: TaskGraph) -> tuple[int, ...]:
     """The turns that undid something and are not undone themselves, oldest first: undo one to do it again."""
-    return tuple(sorted(set().union(*(_standing(node)[1] for node in graph.values()))))
+    return tuple(sorted(set[int]().union(*(_standing(node)[1] for node in graph.values()))))
+
+
+def _turns_left(graph: TaskGraph) -> Iterator[int]:
+    """The turns that changed something and are not undone, the last one first."""
+    touched = graph.index(_turns)
+    for turn in sorted(map(int, touched), reverse=True):
+        if any(turn in _standing(graph[key])[0] for key in touched[str(turn)]):
+            yield turn
+
+
+def _turns(node: TaskNode) -> list[str]:
+    return [str(state.turn) for state in node.states()]
 
 
 def _standing(node: TaskNode) -> tuple[set[int], set[int]]:
@@ -626,7 +638,7 @@ Content: TypeAlias = tuple[Any, ...]
 
 
 def _around(states: tuple[Revision, ...], turn: int) -> tuple[Content | None, Content | None]:
-    """The content of a task before a turn that changed it and after; None for what is not there or removed."""
+    """The content of a task before a turn that changed it, and after; None: not there (any more)."""
     within = [number for number, state in enumerate(states) if state.turn == turn]
     first, last = within[0], states[within[-1]]
     if first:
@@ -636,7 +648,7 @@ def _around(states: tuple[Revision, ...], turn: int) -> tuple[Content | None, Co
 
 def _undo(change: _Change, op: Undo) -> None:
     before = change.graph
-    turns = reversed(undoable(before)) if op.turn is None else (op.turn,)
+    turns = _turns_left(before) if op.turn is None else iter((op.turn,))
     turn = next((turn for turn in turns if _take_back(change, turn)), None)
     if turn is None:
         raise Refusal("there is nothing to undo" if op.turn is None else f"turn {op.turn} changed nothing")
@@ -657,14 +669,14 @@ def _undo(change: _Change, op: Undo) -> None:
 
 def _take_back(change: _Change, turn: int) -> bool:
     """Every task as it was before a turn; whether that is a difference."""
-    for node in change.graph.values():
-        if node.turn < turn or turn not in [state.turn for state in node.states()]:
-            continue
+    graph = change.graph
+    for key in graph.index(_turns).get(str(turn), ()):
+        node = graph[key]
         now = node.content()
         before, after = _around(node.states(), turn)
         if before == now or (before is None and node.status == "removed"):
             continue
-        if node.turn > turn and after != now:
+        if after != now:
             raise Refusal(f"{node.title} was changed again after turn {turn}; undo that first")
         fields = dict(zip(CONTENT, before, strict=True)) if before else {"status": "removed"}
         change.put(node.changed(turn=change.turn, op="undo", said=change.said, **fields, undoes=turn))

@@ -1,0 +1,43 @@
+"""Each benchmark runs, on sizes too small to mean anything, and prints what it promises."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+TURNS = ("turns.py", "--tasks", "20", "40", "--on-each", "3", "--turns", "2", "4", "--dialogue", "3", "5")
+
+
+def run(script: str, *arguments: str) -> str:
+    command = [sys.executable, BENCHMARKS / script, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=240).stdout
+
+
+def test_turns_prints_all_figures_for_both() -> None:
+    found: dict[str, Any] = json.loads(run(*TURNS, "--json"))
+    for figures in (found, found["baseline"]):
+        assert set(figures["kb_per_turn"]) == set(figures["p50_ms"]) == {"20", "40"}
+        assert set(figures["kb_per_turn_at"]) == {"2", "4"}
+        assert set(figures["prompt_tokens"]) == set(figures["history_tokens"]) == {"3", "5"}
+        for name in ("model_calls_per_turn", "form_tokens", "resume_ms", "peak_mb"):
+            assert figures[name] > 0, name
+    # The scripted model understands all that is said, so nothing may get lost on the way.
+    assert found["kept_model"] == 1
+    assert found["max_model_calls_model"] == 2
+
+
+def test_turns_prints_a_table() -> None:
+    assert "KB on disk per turn, 40 tasks" in run(*TURNS)
+
+
+def test_graph_prints_its_figures() -> None:
+    found = json.loads(run("graph.py", "--sizes", "300", "--json"))
+    assert all(found[f"{name}_p95_ms"]["300"] > 0 for name in ("operation", "closure", "answer"))
