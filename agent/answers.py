@@ -515,7 +515,7 @@ class Answers:
             mention = f"you mentioned it in turn {verdict.since}: {quoted(verdict.said)}"
             return [sentence(f"{claimed} is not in the plan, but {mention}")]
         if now:
-            return [sentence(f"No, I have no record of {claimed or 'that'}{place}; {now}")]
+            return [sentence(f"No, I have no record of {claimed or 'that'}{place}: {now}")]
         node = self.graph.get(verdict.task) if verdict.task else None
         told_of = [self.names.state(node)] if node is not None else []
         return [sentence(f"No, I have no record of {claimed or 'that'}{place}"), *told_of]

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from taskloom.memory.claims import Verdict, answer
 from taskloom.memory.operations import Check, Question, QuestionKind, is_part
 from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import says
 
 from . import values
-from .finding import Finder, is_member, is_person_slot, knows, words_of
+from .finding import Finder, is_member, is_person_slot, kind_name, knows, words_of
 from .interpreter import Step
 from .lexicon import content, singular, slot_group
 
@@ -35,6 +36,7 @@ _PEOPLE = content("teachers supervisors speakers helpers volunteers players memb
 _ALWAYS = re.compile(r"\s*\bfrom the start$")
 _SESSIONS = re.compile(r"(?:\w+ )*(?:session|meeting|part|group|slot|block|event|appointment|call)s?", re.IGNORECASE)
 
+_TIMELY_ONLY = re.compile(r"(?:(?:on|at|in|by|for) )?(?:the )?(?:\w+ )?\S*\d\S*(?: (?:[ap]\.?m\.?|of \w+|euros?|dollars?|\w+))?", re.IGNORECASE)
 _Claim = tuple[tuple[str, ...], str | None, TaskNode | None]
 """What a claim can be about: tasks, the value supposed of them, the container that it is supposed to be in."""
 
@@ -103,7 +105,7 @@ class Asker(Finder):
         if kind == "status":
             return kind, self._with_state(step.target, value), value
         if kind in ("why", "history"):
-            found = self._nearest(step.target, gone=True)
+            found = self._saying(step.target) or self._nearest(step.target, gone=True)
             root = self.root()
             fallback = () if content(step.target) or root is None else tuple(node.id for node in self.focus_nodes()[:1])
             return kind, tuple(node.id for node in found[:2]) or fallback or ((root.id,) if root and kind == "why" else ()), value
@@ -179,14 +181,26 @@ class Asker(Finder):
         weak = [hit.node for hit in self.hits(words, gone=gone) if hit.covered >= 0.3]
         return weak[:1]
 
+    def _saying(self, words: str) -> list[TaskNode]:
+        """The slot that holds, or held, a number or name among the words: the time for 'Why did it move to 11'."""
+        marks = [word for word in words.split() if re.search(r"\d", word)]
+        if not marks:
+            return []
+        said = [
+            (sum(any(says(mark, state.value) for state in node.states()) for mark in marks), node.active, node.turn, node)
+            for node in self.graph.values() if node.value is not None
+        ]  # fmt: skip
+        found = [entry for entry in said if entry[0] == len(marks)]
+        return [max(found, key=lambda entry: entry[:3])[3]] if found else []
+
     def _slots(self, owners: Sequence[TaskNode], asked: str, words: str) -> list[str]:
         """The tasks that answer a question word for some tasks, or for what the talk is about."""
-        for owner in (*owners, *(hit.node for hit in self.hits(words)[:4] if hit.covered >= 0.5)):
+        for owner in (*owners, *self._all(words)[:4]):
             for scope in (owner, *self.graph.ancestors(owner.id)):
                 if found := self._slots_in(scope, asked):
                     return found
                 if scope is owner and self._tells_itself(owner, asked, words):
-                    return [owner.id]
+                    return [node.id for node in owners] if owner in owners else [owner.id]
         for key in self.scopes() if not owners else ():
             if key and (found := self._slots_in(self.graph[key], asked)):
                 return found
@@ -218,6 +232,8 @@ class Asker(Finder):
     def _tells_itself(self, node: TaskNode, asked: str, words: str) -> bool:
         """Whether a task says in its own words what is asked: 'delivered at 5 pm' when it is delivered."""
         text = f"{node.title} {node.value or ''}"
+        if node.value is not None and content(words) and content(words) <= content(node.title) | content(node.name):
+            return True
         if asked in _KINDS:
             return any(span.kind in _KINDS[asked] for span in values.spot(text))
         if asked == "count":
@@ -245,7 +261,9 @@ class Asker(Finder):
             return None
         named = self._all(words)
         for node in named:
-            if node.parent is None and (self.graph.parts(node.id) or len(named) == 1) and content(words) <= content(node.title) | content(node.name):
+            kind = content(kind_name(node.title))
+            own = bool(kind & content(words)) or content(node.title) == content(words) or content(node.name) == content(words)
+            if node.parent is None and own and (self.graph.parts(node.id) or len(named) == 1):
                 return node
         exact = [node for node in named if self.graph.parts(node.id) and content(words) == content(node.title)]
         return exact[0] if exact else None
@@ -256,7 +274,7 @@ class Asker(Finder):
             root = self.root()
             inside = self.graph.subtree(root.id) if root else ()
             people = tuple(node.id for node in inside if slot_group(node.name) in ("assignee", "people") or is_person_slot(node))
-            return ("value", people, None) if people else ("summary", (), None)
+            return ("value", people, None) if len(people) > 1 else ("summary", (), None)
         if container is not None:
             if not container.active:
                 return "list", (container.id,), None
@@ -277,7 +295,8 @@ class Asker(Finder):
         found = self._nearest(words)
         if found:
             return "value", tuple(node.id for node in found), None
-        return ("summary", (self.graph.root(home.id).id,), None) if home is not None else ("list", (), None)
+        root = self.graph.root(home.id) if home is not None else None
+        return ("summary", (root.id,) if root and self.graph.parts(root.id) else (), None)
 
     def _holds(self, node: TaskNode) -> bool:
         return bool(self.graph.parts(node.id)) or any(self.graph[key].active for key in node.depends_on)
@@ -371,6 +390,11 @@ class Asker(Finder):
         if len(found) == 1 and self.graph.parts(found[0].id) and not _has_former(found[0]):
             inside = [node for node in self.graph.subtree(found[0].id, gone=True)[1:] if _has_former(node)]
             found = inside or found
+        if members and len(members) == 1 and (alike := [
+            part for part in self.graph.parts(members[0].parent, gone=True)
+            if content(words) and any(content(words) <= content(state.title) for state in part.states())
+        ]) and len(alike) > 1 and re.search(r"s$", words):  # fmt: skip
+            return tuple(node.id for node in alike)
         if members and len(members) == len(found):
             kin = [part for part in self.graph.parts(members[0].parent, gone=True) if part.name.rstrip("0123456789") == members[0].name.rstrip("0123456789")]
             if len(found) > 1 or (members[0].name.rstrip("0123456789") != "item" and words and content(words) <= content(members[0].name)):
@@ -402,7 +426,10 @@ class Asker(Finder):
             yield (slot.id,), entity, None
         if step.slot == "start" and (begun := next((n for n in self.graph.active if n.value and re.search(r"\bfrom\b", n.value)), None)):
             yield (begun.id,), entity, None
-        yield from self._typed(target, supposed, container)
+        typed = list(self._typed(target, supposed, container))
+        yield from typed
+        if typed and _TIMELY_ONLY.fullmatch(supposed):
+            return
         if container is not None:
             yield from self._in_container(container, entity, supposed)
         elif target:
@@ -412,7 +439,7 @@ class Asker(Finder):
 
     def _typed(self, target: str, supposed: str, container: TaskNode | None) -> Iterator[_Claim]:
         """A date, time, amount or number that is supposed, with the slot of its kind."""
-        spans = values.spot(supposed) or (values.spot("at " + supposed) if re.fullmatch(r"\d{1,2}(?::\d\d)?", supposed.strip()) else [])
+        spans = values.spot(supposed) or values.spot("on " + supposed) or (values.spot("at " + supposed) if re.fullmatch(r"\d{1,2}(?::\d\d)?", supposed.strip()) else [])
         if not spans:
             return
         span = spans[-1]
@@ -433,8 +460,7 @@ class Asker(Finder):
             yield (number.id,), span.text, None
         if not owners and (focus := self.focus_nodes()[:1]):
             yield (focus[0].id,), span.text, None
-        for owner in owners[:1]:
-            yield (owner.id,), span.text, None
+        yield tuple(owner.id for owner in owners[:1]), span.text, None
 
     def _in_container(self, container: TaskNode, entity: str, supposed: str) -> Iterator[_Claim]:
         """A member that is supposed in a container, or the value of a slot."""
@@ -457,6 +483,13 @@ class Asker(Finder):
         if slot_group(target) and (slot := self.slot(target)):
             subjects = [slot, *subjects]
         objects = self._all(supposed, gone=True)[:3] or self._all(entity, gone=True)[:2]
+        if not objects and (former := self._former(entity)) is not None:
+            inside = self.graph.subtree(former.id, gone=True)
+            if any(content(target) <= words_of(state) for node in inside for state in node.states()):
+                yield (former.id,), entity, None
+        for node in objects:
+            if any(node.parent == other.parent and other is not node for other in subjects):
+                yield (node.id,), entity, None
         for node in subjects:
             yield (node.id,), entity, None
         name = self._entity(target)
@@ -469,7 +502,7 @@ class Asker(Finder):
         for node in subjects:
             if not knows(self.graph, entity) and entity[:1].isupper() and (places := self._slots_in(node, "where")):
                 yield tuple(places[:1]), entity, None
-            if is_member(node) and node.parent and not self.graph.parts(node.id):
+            if is_person_slot(node) and not is_member(node):
                 yield (self.holder(node).id,), entity, None
         for node in self._nearest(supposed):
             yield (node.id,), name, None
@@ -482,10 +515,12 @@ class Asker(Finder):
         for size in range(len(pieces) - 1, 0, -1):
             for words, rest in ((pieces[:size], pieces[size:]), (pieces[-size:], pieces[:-size])):
                 name, value = " ".join(words), " ".join(rest)
-                if not content(name) or not content(value) or (knows(self.graph, supposed) and len(pieces) < 3):
+                if not content(name) or not content(value):
                     continue
                 named = self.slot(name) if slot_group(name) else None
                 exact = [node for node in self._all(name) if content(name) <= content(node.title) | content(node.name)]
+                if knows(self.graph, supposed) and len(pieces) < 3:
+                    exact = [node for node in exact if node.value is not None]
                 for node in [*([named] if named else []), *exact[:2]]:
                     yield (node.id,), value, None
         if (partly := self._partly(supposed)) is not None:

@@ -50,7 +50,7 @@ _SUBJECT_START = re.compile(
     r"^(?i:i|we|it|he|she|they|you|that|this|there|let'?s|i'm|i've|i'd|i'll|we're|we've|we'd|we'll|it's|that's|there's|"
     r"he's|she's|they're|what|when|where|who|why|how|which|can|could|should|is|are|isn't|did|do)\b(?!\s*(?:,|and\b))"
     r"|^(?i:the|my|our|his|her|their|his|a|an)\s+(?:[\w'-]+\s+){1,4}?(?:is|are|was|were|should|will|has|have|needs?|goes|can|must|"
-    r"depends?|becomes?|stays?|requires?|starts?|costs?|leaves?|takes?)\b"
+    r"depends?|becomes?|stays?|requires?|starts?|costs?|leaves?|takes?)\b(?=\s+\w)"
     r"|^(?:my|the|our|his|her|their)\s+[\w'-]+(?:\s+[\w'-]+)?\s+(?:hurts?|quit|left|came|got|broke|went|said|can't|won't|wants?|likes?|hates?|"
     r"arrived|called|died|moved|cancelled|canceled|failed|finished|changed|closed|sold|retired|dropped|\w+ed)\b"
     r"|^(?:my|the|our|his|her|their)\s+[\w-]+(?:'s| is| are| was)\s+\w+|^[a-z]+'s\s+\w+ing\b"

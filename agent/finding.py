@@ -208,7 +208,7 @@ class Finder:
         group, name = slot_group(words), slot_name(words)
         scopes: list[str | None] = [within.id] if within else self.scopes()
         for scope in scopes:
-            parts = self.graph.parts(scope)
+            parts = [part for part in self.graph.parts(scope) if _owned_by(part, words)]
             for node in parts:
                 if not is_member(node) and node.name == name and (node.value is not None or (scope is not None and not self.graph.parts(node.id))):
                     return node
@@ -341,6 +341,12 @@ class Finder:
         return max(candidates, key=lambda pair: (pair[0], rank.get(pair[1].id, -99)))[1] if candidates else None
 
 
+def _owned_by(node: TaskNode, words: str) -> bool:
+    """Whether words can mean a slot that belongs to somebody: 'my name' is not the dog's name."""
+    owner = re.match(r"(.+?)'s ", node.title)
+    return owner is None or content(owner[1]) <= content(words)
+
+
 def head_of(words: str) -> str | None:
     """The stem of the last word that carries meaning."""
     for word in reversed(words.split()):
@@ -370,9 +376,13 @@ def is_event(title: str) -> bool:
     return kind_name(title) != "task"
 
 
-def is_project(title: str) -> bool:
-    """Whether other tasks can be part of it: a trip or a launch, not a call or a haircut."""
-    return kind_name(title) in PROJECTS
+def is_project(title: str, name: str = "task") -> bool:
+    """Whether other tasks can be part of it: a trip or a launch, not a call or a haircut.
+
+    name: the last part of its slot; a noun of the user's own ('excursion') was planned as a whole.
+    """
+    kind = kind_name(title)
+    return kind in PROJECTS or (kind == "task" and re.match(r"task\d*$|list\d*$", name) is None)
 
 
 def head_is_event(title: str) -> bool:

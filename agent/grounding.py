@@ -193,7 +193,8 @@ class _Grounder(Finder):
             self._details(known, step)
             return
         parent = self.within(step)
-        event = is_event(whole) and (whole != title or not step.intent == "x") and head_is_event(whole)
+        event = is_event(whole) and head_is_event(whole)
+        planned = _noun_of(whole) if not event and _PLANS.match(title) else None
         root = self.root()
         slot = slot_name(step.slot) if step.slot else None
         purpose = bool(step.items) and step.intent == "new" and step.target == step.title and not event
@@ -201,7 +202,7 @@ class _Grounder(Finder):
             hinted = slot is not None
             if hinted or (not purpose and not self._own_root(title, whole, root)):
                 parent = root
-        name = whole if event else title
+        name = whole if event or planned else title
         if value := (step.value if step.slot else None):
             self.put(parent, step.slot or "task", value, step.text)
             return
@@ -209,18 +210,18 @@ class _Grounder(Finder):
             self.do(Update(task=held.id, title=name), step.text)
             self._details(held, step)
             return
-        node = self.new_root(name, step.text, slot=slot or (kind_name(whole) if event else None), parent=parent)
+        node = self.new_root(name, step.text, slot=slot or (kind_name(whole) if event else planned), parent=parent)
         if node is not None:
             self._details(node, step)
             self.touch(node.id)
 
     def _own_root(self, title: str, whole: str, root: TaskNode) -> bool:
         """Whether something new stands beside what the talk is about, not under it."""
-        if not is_project(root.title):
+        if not is_project(root.title, root.name):
             return True
         if root.name in ("list", "order", "cart") and not is_event(whole):
             return True
-        return PLAN_VERB.match(title) is not None and head_is_event(whole) and content(whole) != content(root.title)
+        return PLAN_VERB.match(title) is not None and (head_is_event(whole) or _PLANS.match(title) is not None) and content(whole) != content(root.title)
 
     def _same_task(self, step: Step, title: str) -> TaskNode | None:
         wanted = content(title)
@@ -325,6 +326,9 @@ class _Grounder(Finder):
             return self._set_it(step, scope)  # another word for what the talk is about
         if step.task is None and not slot_group(words) and (doubtful := self.ambiguous(words)) and self._choose(step, words, doubtful):
             return
+        if step.within and scope is None and step.slot and self.slot(words) is None:  # 'my dog's name'
+            self.put(self.root(), f"{step.within} {step.slot}", value, step.text, title=words)
+            return
         if step.slot and scope is not None:
             self.put(scope, step.slot, value, step.text, title=step.slot.replace("_", " "))
             return
@@ -393,7 +397,7 @@ class _Grounder(Finder):
                 return
         parent = scope or self._fresh() or self.root()
         timed = bool(step.details) and all(detail.slot in ("date", "time", "place", "destination", "start", "party_size", "room") for detail in step.details)
-        if timed and group is None and (parent is None or is_event(words) or not is_project(parent.title)):
+        if timed and group is None and (parent is None or is_event(words) or not is_project(parent.title, parent.name)):
             node = self.new_root(words, step.text)
             if node is not None:
                 for detail in step.details:
@@ -631,7 +635,7 @@ class _Grounder(Finder):
             held = self.find(step.title or "", loose=False)
             if held is not None and held.value is None:
                 target = held
-            elif root is not None and (is_project(root.title) or (self._has_members(root) and root.name in ("list", "cart", "order"))):
+            elif root is not None and (is_project(root.title, root.name) or (self._has_members(root) and root.name in ("list", "cart", "order"))):
                 target = root
             else:
                 target = self.new_root(step.title or "list", step.text, slot="list")
@@ -1466,6 +1470,18 @@ class _Grounder(Finder):
 
 # ---- words and values ------------------------------------------------------------------------------
 
+
+
+_PLANS = re.compile(
+    r"(?:plan|organi[sz]e|schedule|arrange|prepare|throw|host|set up|put together|coordinate|fill (?:out|in)|complete)\s+(?:for\s+)?(?:a|an|the|my|our)\s",
+    re.IGNORECASE,
+)
+
+
+def _noun_of(title: str) -> str | None:
+    """The head noun of what is planned: 'excursion' of 'school excursion to the sea'."""
+    head = re.split(r"\s+(?:for|to|in|on|at|with|from|of|about|near|by|that)\s+|[,:(]", title, maxsplit=1)[0].split()
+    return slot_name(head[-1]) if head and head[-1].isalpha() and head[-1].islower() else None
 
 
 def _tidy(title: str) -> str:

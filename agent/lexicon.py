@@ -170,7 +170,7 @@ def singular(noun: str) -> str:
     head, _, last = noun.rpartition(" ")
     lowered = last.lower()
     irregular = {"people": "person", "children": "child", "men": "man", "women": "woman", "knives": "knife",
-                 "shelves": "shelf", "loaves": "loaf", "leaves": "leaf", "mice": "mouse", "feet": "foot"}  # fmt: skip
+                 "shelves": "shelf", "loaves": "loaf", "leaves": "leaf", "mice": "mouse", "feet": "foot", "scarves": "scarf", "wolves": "wolf", "halves": "half", "calves": "calf", "wives": "wife", "lives": "life", "hooves": "hoof"}  # fmt: skip
     if lowered in irregular:
         last = irregular[lowered]
     elif lowered.endswith("ies") and len(last) > 4:

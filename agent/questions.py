@@ -64,7 +64,7 @@ _ARTICLE = _verbose(r"^(?:the|my|our|your|a|an|any|some|for|in|on|of|about|to|at
 _PRONOUN = _verbose(rf"^(?:{_I}|that|this|those|these|them|everything|anything|something|stuff|things?|me|her|him)$")
 _NOISE = _verbose(
     rf"""\b(?:did|do|does|is|are|was|were|be|been|being|will|would|have|has|had|shall|should|can|could|{_I}|again|said
-    |say|saying|pick|picked|choose|chosen|chose|called|set|decided?|down|have_down|as|agreed?_on|on_for|please|now|am
+    |say|saying|pick|picked|choose|chosen|chose|called|made_(?:of|from|out_of)|set|decided?|down|have_down|as|agreed?_on|on_for|please|now|am
     |current|currently|to|exactly|going|got|get|give|gave|given|told|tell|want|wanted|put|that|(?<!['’])s|(?<!['’])re|still|then
     |actually|really|supposed|meant|used|need|happening|me|what|which|ended_up|need_to|my|our|it's|there)\b"""
 )
@@ -200,13 +200,14 @@ _FORMS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
         ("summary", rf"\b(?:read|repeat|tell|give|show|list|know|say)\b.*\beverything\b(?:_(?:back|you_\w+|to_me|i_\w+|we_\w+|about_me))*(?:_(?:about|on|for)_(?P<about>(?!me$).+))?$"),
         ("summary", rf"^what_(?:do|have)_{_I}_(?:got|have|know|told|given|planned|decided|entered|noted|written)(?:_(?:so_far|down|noted|about_me|planned|decided|you|already))*$"),
         ("summary", r"^what_does_(?:the|my|our)_(?P<about>.+?)_(?:say|contain|look_like|include)$"),
+        ("summary", r"^(?:what(?:'s|_is|_does)|show_me|give_me|tell_me)_(?:the|my|our)_(?:\w+_)?(?:programme|program|agenda|schedule|itinerary|line-?up|timeline)\b(?:_(?:look_like|for|of|on)\b_?(?P<about>.*))?$"),
         ("summary", r"^(?:everything|all_of_it|(?:all|both)_(?:the|my)_details)$"),
         # ---- numbers
         ("count", r"^how_many_(?P<about>.+)"),
         ("count", r"^(?:what(?:'s|_is)_)?the_number_of_(?P<about>.+)"),
         # ---- lists
         ("list", rf"^whos?(?:'s|_is|_are|_does|_do|_has|_takes|_brings)?_(?:doing_|taking_|bringing_|on_|at_|in_)?(?P<wh>what|where|which\b.*|when)$"),
-        ("list", rf"^(?:what|which)(?P<about>_\w+)?(?:'s|_is|_are|'re|_all_is|_all)?_(?:all_|still_)?(?:goes?|went|belongs?|comes?|used)_(?:in|into|inside|on|onto|with|to)_(?P<within>.+)"),
+        ("list", rf"^(?:what|which)(?P<about>_\w+)?(?:'s|_is|_are|'re|_all_is|_all)?_(?:all_|still_)?(?:go(?:es)?|went|belongs?|comes?|used)_(?:in|into|inside|on|onto|with|to)_(?P<within>.+)"),
         ("list", rf"^(?:what|which(?P<about>_\w+)?)(?:'s|_is|_are|'re|_do_{_I}_have|_have_{_I}_got|_would_be|_will_be|_should_be|s)?_?(?:everything_|all_)?(?:still_|currently_|now_|all_)*"
                  r"(?:used_|included_|listed_)?(?:in|on|inside|part_of)(?:side)?_(?P<within>.+)"),
         ("list", rf"^which_(?P<about>{_ITEMS})_(?:do|are|have|did|am|will|is|can|should)_(?:{_I}|there|on|in|part)\b(?:_(?:have|got|need|want|in|on|of|for|left|there|invited|booked|buying|making|to))*(?:_(?P<within>.+))?"),
@@ -216,7 +217,7 @@ _FORMS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
                  r"(?:_(?:for|in|on|to)_(?P<within>.+))?$"),
         ("list", rf"^{_TELL}(?:_me|_us|_back|_out)*_(?:only_|just_)?(?:the_|my_|our_)?(?:full_|complete_|whole_|entire_|current_|all_|every_|everything_)*(?:of_)?(?:the_|my_|our_)?(?P<about>{_ITEMS})(?:_back(?:_to_me)?)?"
                  r"(?:_(?:of|in|on|for|from|used_in|that_go_into|that_are_(?:on|in))_(?P<within>.+))?$"),
-        ("list", rf"^{_TELL}(?:_me|_us|_back|_out)*_(?:only_|just_)?(?:the_|my_|our_)?(?:full_|complete_|whole_|entire_|current_)*(?P<within>(?:[\w'’-]+_)*?(?:\w*list|cart|basket|menu|order|agenda|programme|program|schedule|backlog|line-?up|playlist|form|setlist))\b.*"),
+        ("list", rf"^{_TELL}(?:_me|_us|_back|_out)*_(?:only_|just_)?(?:the_|my_|our_)?(?:full_|complete_|whole_|entire_|current_)*(?P<within>(?:[\w'’-]+_)*?(?:\w*list|cart|basket|menu|order|agenda|programme|program|schedule|backlog|line-?up|playlist|form|setlist|sheet))\b.*"),
         ("list", rf"^list_(?:out_)?what_{_I}(?:'m|'re|_am|_are|_have|_need|_want|_plan)?(?:_to)?_(?P<within>.+)"),
     )
 )  # fmt: skip
@@ -366,7 +367,8 @@ def _ever(text: str) -> _Read | None:
         act = _act_in(right) if found["aux"].lower() == "did" and _PRONOUN.search(left) else None
         return _with(read, act=act)
     if found := _WAS_ON.search(text):
-        return _Read("ever", about="", value=_bare(found["value"]), within=found["within"])
+        always = "from the start" if re.search(_ALWAYS.replace("_", r"\s+"), found["once"], re.IGNORECASE) else ""
+        return _Read("ever", about=always, value=_bare(found["value"]), within=found["within"])
     return None
 
 
@@ -483,7 +485,7 @@ def _value(text: str) -> _Read:
 
 def _elliptic(text: str, previous: str) -> _Read | None:
     """'And the hotel?': what was asked before, about something else."""
-    if not previous or re.match(rf"(?:{_WH}|whats|whos)\b", text, re.IGNORECASE):
+    if not previous or _WHS.search(text) or re.match(rf"(?:{_WH}|whats|whos)\b", text, re.IGNORECASE):
         return None
     before, found = _read(_plain(previous)), _ELLIPSIS.search(text)
     words = re.sub(r"^(?:at|on|in|for|with|by)\s+", "", found["about"] if found else text, flags=re.IGNORECASE)

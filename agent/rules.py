@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from taskloom.memory.operations import names
+from taskloom.memory.operations import is_part, names
 
 from . import clauses, values
 from .clauses import Clause
@@ -96,7 +96,7 @@ class _Reader:
         if hint and (made := self._heading(hint, body, sentence)):
             self.steps += made
             return
-        if hint and not slot_group(hint) and not self._known(hint) and not body.endswith("?") and (values.spot(hint) or _is_event(hint)) and clauses.starts_clause(body):
+        if hint and not slot_group(hint) and not self._known(hint) and not body.endswith("?") and (values.spot(hint) or (_is_event(hint) and not self.view.graph.active)) and clauses.starts_clause(body):
             bare, details, items = details_of(hint)
             if not _is_container(bare) or details:
                 self.steps.append(Step(text=sentence, act="task", intent="new", title=bare, target=bare, details=details, items=items))
@@ -172,6 +172,12 @@ class _Reader:
     def _heading(self, hint: str, body: str, sentence: str) -> list[Step]:
         """'Shopping list: milk, eggs', 'Topics: A; B', 'date: June 10th', 'Flowers: taken care of!'."""
         text = body.rstrip(".! ")
+        opened = clauses.clause(body, hint=hint)
+        for reader in (_undo, _back):
+            if steps := reader(self, opened):
+                return self._hinted(steps, opened)
+        if opened.correction and re.match(r"(?:sorry|oops|actually|no|wait|whoops|i mean|i meant|correction)\b", text, re.IGNORECASE) and opened.core:
+            text = body = opened.core
         if is_question(clauses.clause(body).core, body.endswith("?")) or body.endswith("?"):
             return []
         if re.search(r"\b(?:is|are|was|were) (?:wrong|incorrect|sold out|missing|not right|a mistake|gone|out of stock)\b", text, re.IGNORECASE):
@@ -372,7 +378,7 @@ class _Reader:
         step = read_question(core, previous=previous if not re.match(r"(?:what|when|where|who|why|which|how|is|are|was|did|does)\b", core, re.IGNORECASE) else "")
         if clause.hint and not step.target:
             step = step.model_copy(update={"target": clause.hint})
-        if clause.hint and slot_group(clause.hint) and step.asked and step.asked.kind == "claim":
+        if clause.hint and (slot_group(clause.hint) or self._known(clause.hint)) and step.asked and step.asked.kind == "claim":
             step = step.model_copy(update={"slot": _slot_name(clause.hint)})
         return step.model_copy(update={"text": clause.text})
 
@@ -575,6 +581,9 @@ def details_of(core: str) -> tuple[str, tuple[Detail, ...], tuple[Detail, ...]]:
         if found["value"][:1].isupper() or found["value"][:1].isdigit():
             text = text[: found.start()] + " " + text[found.end() :]
             details.append(Detail(slot=found["slot"].lower(), value=found["value"]))
+    if found := re.search(r"\s+(?:for|as|to)\s+(?:the\s+|a\s+)?(?P<slot>position|role|job|post|part) of (?:an?\s+|the\s+)?(?P<value>[\w -]+)$", text, re.IGNORECASE):
+        text = text[: found.start()]
+        details.append(Detail(slot=found["slot"].lower(), value=found["value"]))
     travel = bool(_TRAVEL.search(core))
     for _ in range(4):
         found = None
@@ -819,11 +828,11 @@ def _back(reader: _Reader, clause: Clause) -> list[Step]:
         return _step(clause, "back", target="" if found["x"] in ("one", "version") else found["x"], old="original" if found["q"].lower() in ("first", "original", "initial") else "previous")
     if found := re.fullmatch(r"(?P<x>.+?) (?:was|were) (?:right|correct|fine|good|better|ok|okay) (?:the first time|before|originally|at first|initially|as it was|all along|the way it was|in the first place)(?: .*)?", core, re.IGNORECASE):
         return _step(clause, "back", target=found["x"], old="original" if re.search(r"first|original|initial", core) else "previous")
-    planned = re.search(r",?\s*(?:just )?(?:as|like|the way) (?:we |i |it was |was )?(?:(?:had )?(?:originally|initially|first|previously) ?(?:planned|said|agreed|discussed|set|wanted|intended|had it)?|planned|before|it was(?: before)?|we had it|i said before|i had it)(?: originally| at first| before| it)?$", core, re.IGNORECASE)
+    planned = re.search(r",?\s*(?:just )?(?:as|like|the way) (?:we |i |it was |was )?(?:(?:had )?(?:originally|initially|first|previously) ?(?:planned|said|agreed|discussed|set|wanted|intended|had it)?|at the (?:start|beginning|outset)|in the beginning|at first|planned|before|it was(?: before)?|we had it|i said before|i had it)(?: originally| at first| before| it)?$", core, re.IGNORECASE)
     if planned:
         rest = core[: planned.start()].strip(" ,")
         rest = re.sub(r"^(?:go(?:ing)? back to|back to|stick (?:to|with)|do|keep|make it|let'?s do|use|return to|revert to|leave it at|go with|go for|have)\s*", "", rest, flags=re.IGNORECASE)
-        rest = _np(rest)
+        rest = _np(re.sub(r"\s+again$", "", rest))
         if found := re.fullmatch(r"(?:change |set |put |make )?(.+?) (?:back )?to (.+)", rest, re.IGNORECASE):
             return _step(clause, "back", target=found[1], value=found[2], old="original")
         return _step(clause, "back", target="", value=rest or None, old="original")
@@ -1059,12 +1068,15 @@ def _part(words: list[str]) -> StepPart:
 
 def _merge(reader: _Reader, clause: Clause) -> list[Step]:
     core = clause.core
-    if not re.search(r"\b(?:single|one|1)\s+(?:\d|joint|combined|big|shared|common|\w+ ){0,3}?(?:\d{1,2}(?::\d\d)?\s?(?:[ap]\.?m\.?)?\s+)?(?:meeting|session|call|event|appointment|visit|slot|group|interview|block|lesson|party|rehearsal|training|tour|class|shift|table|trip|dinner|workshop|review|practice|round|game|match|batch)\b|"
-                     r"\b(?:merge|recombine|rejoin|combine|unify|join|put) (?:it|them|the (?:two|parts|sessions|halves|groups|meetings|slots|shifts|calls)|both(?: parts| sessions)?|everything|everyone|all)\b.*(?:together|back|one|again|into)|\b(?:merge|recombine|rejoin) (?:it|them|both|the \w+)\b|\bback to (?:one|a single|just one)\b|\bun-?split\b|\b(?:all|everyone|everybody|both) together\b|\btogether after all\b|\btogether again\b", core, re.IGNORECASE):  # fmt: skip
+    if not any(is_part(node) for node in reader.view.graph.active):
+        return []
+    if not re.search(
+        r"\b(?:single|one|1)\b(?! (?:of|more|person|hour|day|week|at|from|with|for)\b)|\b(?:merge|recombine|rejoin|unify|reunite|un-?split)\b|"
+        r"\b(?:combine|join|put|bring|keep|have|get) (?:it|them|the|both|everything|everyone|everybody|all)\b.*\b(?:together|back)\b|"
+        r"\bback to (?:one|a single|just one)\b|\b(?:all|everyone|everybody|both) together\b|\btogether (?:again|after all)\b|"
+        r"\b(?:forget|undo|cancel|drop|scrap|reverse|lose|no)\b.*\bsplit", core, re.IGNORECASE):  # fmt: skip
         return []
     if clause.question and not clause.request:
-        return []
-    if not any(re.fullmatch(r".*\.part\d+", node.slot) for node in reader.view.graph.active):
         return []
     details = tuple(Detail(slot=_SLOT_OF_KIND.get(span.kind, span.kind), value=span.text) for span in values.spot(core))
     return _step(clause, "merge", target="", details=details, everyone=bool(re.search(r"\beveryone|everybody|all\b", core)))
@@ -1288,7 +1300,7 @@ def _resume(reader: _Reader, clause: Clause) -> list[Step]:
         found = re.fullmatch(pattern, core, re.IGNORECASE)
         if not found:
             continue
-        x = found["x"]
+        x = re.sub(r",?\s+after all$", "", found["x"])
         if number == 9 and re.match(r"leave\b.*\b(?:out|off)\b|leave (?:on|at|from|for|by|to|in)\b", core, re.IGNORECASE):
             return []
         if re.fullmatch(r"him|her|them|it", x, re.IGNORECASE) and reader.steps and reader.steps[-1].act in ("resume", "add"):
@@ -1985,6 +1997,8 @@ def _do(reader: _Reader, clause: Clause) -> list[Step]:
         if values.spot(core) or details_of(found["x"])[1] or _is_event(found["x"]):
             return [_as_task(reader, clause, found["x"])]
     person = re.match(rf"(?P<p>{_NAME}) (?:has to|needs to|should|must|will|wants to|is going to|is supposed to) (?P<x>.+)", core)
+    if person and person["p"].lower() in _known_people(reader) and re.match(r"(?:go|leave|be|catch|teach|work|attend|pick|rush|head|travel|fly|depart|finish|miss|join|have|take)\b", person["x"]):
+        return [reader._chat(clause)]
     if person and person["p"] not in ("I", "We", "It", "The", "They", "He", "She", "You", "That", "This"):
         bare, details, items = details_of(person["x"])
         return [Step(text=clause.text, act="task", intent="new", title=bare, target=bare, items=items, details=(*details, Detail(slot="assignee", value=person["p"])))]
@@ -2029,6 +2043,8 @@ def _as_task(reader: _Reader, clause: Clause, core: str) -> Step:
         target = _np(found["within"])
         if reader._known(target) and not values.kind_of(target) and not slot_group(target):
             within = target
+    core = re.sub(r",?\s+(?:based on|from|using|according to|out of|with)\s+(?:the |my |all the )?(?:information|details|facts|data|what|things|stuff|notes|input)\b.*$", "", core, flags=re.IGNORECASE)
+    core = re.sub(r",\s*(?:i|we)(?:'ll| will|'m going to) (?:give|provide|tell|send|share|list|dictate|name)\b.*$", "", core, flags=re.IGNORECASE)
     bare, details, items = details_of(core)
     members: tuple[Detail, ...] = ()
     if found := re.fullmatch(r"(?P<x>.+?)(?::|,? with| including| consisting of| incl\.?)\s+(?P<list>(?:an? |the |some )?[^:]+)", bare, re.IGNORECASE):

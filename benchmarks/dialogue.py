@@ -26,6 +26,8 @@ FORM = (
 )  # /work/shared/cases/form.json, from appendix A of the TME paper
 FORM_TOKENS = 725  # of the paper's table
 
+# ruff: noqa: SIM905
+
 KINDS = """trip meeting review workshop dinner party interview training webinar picnic conference lunch
 rehearsal wedding concert inspection""".split()
 SUBJECTS = """Lisbon Oslo Kyoto Denver Madrid Quito Zagreb Tallinn Nairobi Bergen Porto Ghent Malmo Riga Turin
@@ -35,8 +37,8 @@ Rabat Accra Lagos Kigali Lusaka Harare Durban Pune Jaipur Kochi Hanoi Cebu Davao
 Taipei Darwin Cairns Napier Nelson Suva Lima Salta Rosario Recife Belem Cali Leon Puebla Toledo Austin Boise
 Tucson Fresno Tacoma Duluth""".split()
 PEOPLE = "Ana Bruno Carla Dmitri Elena Farid Greta Hugo Ines Jonas Kenji Lena Mateo Nadia Omar Paula".split()
-PLACES = ["the Blue Room", "Harbour Hall", "Cafe Luna", "the library", "Studio 5", "the old mill", "Green Park",
-          "the town hall", "Rosa's", "the annex"]  # fmt: skip
+PLACES = ["the Blue Room", "Harbour Hall", "Cafe Luna", "the library", "Studio 5", "the old mill",
+          "Green Park", "the town hall", "Rosa's", "the annex"]  # fmt: skip
 MONTHS = "March April May June September October".split()
 
 
@@ -65,28 +67,33 @@ class Said:
     def read(self, prompt: str) -> str:
         """What a model that understands would answer to a prompt that shows numbered tasks."""
         step = dict(self.step)
-        for place in ("on", "in"):
-            if place in step:
-                step[place] = number_of(prompt, *step[place]) or step[place][1] or step[place][0]
+        for place in [place for place in ("on", "in") if place in step]:
+            title, part = step.pop(place)
+            number = number_of(prompt, title, part)
+            whole = number_of(prompt, title, "")
+            if number is None and whole is not None and self.step["act"] == "set":
+                place, number = "in", whole
+            step[place] = number or (f"{part} of the {title}" if part else title)
         return json.dumps({"steps": [step]})
 
 
-_LINE = re.compile(r'^(\d+)( +)(\S+)(.*)$')
+_LINE = re.compile(r"^(\d+)( +)(\S+)(.*)$")
 
 
 def number_of(prompt: str, title: str, part: str) -> int | None:
     """The number of a plan, or of its part, in the outline of a prompt; None where it is not shown."""
-    inside = False
+    depth = None  # of the plan, while its parts are read
     for line in prompt.splitlines():
         if not (found := _LINE.match(line)):
             continue
         number, indent, name, rest = found.groups()
-        if len(indent) == 1:
-            inside = title.lower() in rest.lower()
-            if inside and not part:
+        if depth is not None and len(indent) > depth:
+            if part and (name == part or f'"{part}"' in rest):
                 return int(number)
-        elif inside and (name == part or f'"{part}"' in rest):
-            return int(number)
+        else:
+            depth = len(indent) if title in (name, *re.findall(r'"([^"]*)"', rest)) else None
+            if depth and not part:
+                return int(number)
     return None
 
 
@@ -102,14 +109,14 @@ class Talk:
 
     def turns(self) -> Iterator[Said]:
         """The turns, without end."""
-        kinds = ["new" if self._grow else "change", "set", "set", "invite", "change", "change", "loose change",
-                 "ask", "loose ask", "turn"]  # fmt: skip
-        last = ("leave", "back", "doubt", "thanks")
+        first = self._new if self._grow else self._change
         while True:
-            order = kinds[1:]
-            self.chance.shuffle(order)
-            for kind in [kinds[0], *order]:
-                yield getattr(self, f"_{(self.chance.choice(last) if kind == 'turn' else kind).replace(' ', '_')}")()
+            last = self.chance.choice([self._leave, self._back, self._doubt, self._thanks])
+            rest = [self._set, self._set, self._invite, self._change, self._change, self._loose_change,
+                    self._ask, self._loose_ask, last]  # fmt: skip
+            self.chance.shuffle(rest)
+            for make in [first, *rest]:
+                yield make()
 
     # ---- turns ------------------------------------------------------------------------------------
 
@@ -119,9 +126,9 @@ class Talk:
         plan = Plan(title, {"date": self._value("date")})
         self.plans.append(plan)
         opening = self.chance.choice(["Plan a", "Help me organise a", "I need to set up a"])
-        return Said("new", f"{opening} {title} on {plan.values['date']}.",
-                    {"act": "task", "title": title, "slot": title.split()[0], "details": {"date": plan.values["date"]}},
-                    f"Noted: {title} on {plan.values['date']}.")  # fmt: skip
+        step = {"act": "task", "title": title, "slot": title.split()[0], "details": dict(plan.values)}
+        date = plan.values["date"]
+        return Said("new", f"{opening} {title} on {date}.", step, f"Noted: {title} on {date}.")
 
     def _set(self) -> Said:
         plan, slot = self._some()
@@ -137,7 +144,8 @@ class Talk:
     def _change(self) -> Said:
         plan, slot = self._some()
         form = self.chance.choice(
-            ["Change the {slot} of the {title} to {value}.", "Make the {slot} of the {title} {value} instead.",
+            ["Change the {slot} of the {title} to {value}.",
+             "Make the {slot} of the {title} {value} instead.",
              "Sorry, I meant the {slot} of the {title} is {value}.",
              "Actually, the {slot} for the {title} should be {value}."]
         )  # fmt: skip
@@ -167,8 +175,10 @@ class Talk:
         if plan is None:
             return self._thanks()
         who = plan.people.pop()
-        return Said("leave", f"Remove {who} from the {plan.title}.",
-                    {"act": "remove", "on": (plan.title, who)}, f"{who} is out of the {plan.title}.")  # fmt: skip
+        step = {"act": "remove", "on": (plan.title, who)}
+        return Said(
+            "leave", f"Remove {who} from the {plan.title}.", step, f"{who} is out of the {plan.title}."
+        )
 
     def _back(self) -> Said:
         plan = next((plan for plan in reversed(self.plans[-12:]) if "date" in plan.before), None)
@@ -182,14 +192,17 @@ class Talk:
 
     def _ask(self) -> Said:
         plan, slot = self._some()
-        form = self.chance.choice(["What is the {slot} of the {title}?", "What's the {slot} for the {title}?"])
+        form = self.chance.choice(
+            ["What is the {slot} of the {title}?", "What's the {slot} for the {title}?"]
+        )
         return self._asked("ask", plan, slot, form)
 
     def _loose_ask(self) -> Said:
         plan, slot = self._some()
         form = self.chance.choice(
             ["I have lost track of the {slot} of the {title}, would you mind?",
-             "Remind me about the {title}, I mean its {slot}.", "{who} wants to know the {slot} of the {title}."]
+             "Remind me about the {title}, I mean its {slot}.",
+             "{who} wants to know the {slot} of the {title}."]
         )  # fmt: skip
         return self._asked("loose ask", plan, slot, form)
 
@@ -212,7 +225,7 @@ class Talk:
         plan.values[slot] = value
         words = form.format(slot=slot, title=plan.title, value=value, was=old or "the last idea",
                             who=self.chance.choice(PEOPLE))  # fmt: skip
-        step = {"act": "set", "slot": slot, "value": value}
+        step: dict[str, Any] = {"act": "set", "slot": slot, "value": value}
         step |= {"in": (plan.title, "")} if old is None else {"on": (plan.title, slot)}
         return Said(kind, words, step, f"The {slot} of the {plan.title} is {value} now.")
 
@@ -256,9 +269,11 @@ def filled(size: int, seed: int = 5) -> tuple[TaskGraph, list[Plan]]:
     def node(slot: str, title: str, value: str | None, parent: str | None) -> str:
         nonlocal number
         number += 1
-        status = "filled" if value is not None else "open"
-        nodes.append(TaskNode(id=f"t{number}", slot=slot, title=title, value=value, parent=parent, status=status,
-                              turn=1, said=f"the {title} is {value}" if value else title))  # type: ignore[arg-type]  # fmt: skip
+        said = f"the {title} is {value}" if value else title
+        nodes.append(
+            TaskNode(id=f"t{number}", slot=slot, title=title, value=value, parent=parent, turn=1, said=said,
+                     status="open" if value is None else "filled")
+        )  # fmt: skip
         return f"t{number}"
 
     for index, title in enumerate(talk._titles):
@@ -277,5 +292,6 @@ def filled(size: int, seed: int = 5) -> tuple[TaskGraph, list[Plan]]:
         if plan.values:
             plans.append(plan)
     graph = TaskGraph(nodes)
-    assert len(graph) == size and not graph.faults(), "not enough titles"
+    assert len(graph) == size, "there are not enough titles"
+    assert not graph.faults()
     return graph, plans

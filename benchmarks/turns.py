@@ -3,15 +3,16 @@
     python benchmarks/turns.py [--json] [--quick]
 
 Both run here and now on SQLite checkpoints: Taskloom as `taskloom chat` runs it; the chatbot as LangGraph's
-tutorials build it (`add_messages`, one node, stock saver and durability), with as many tasks as a plain dict in
-its state for the rows of task sizes. The talk is that of `dialogue.py`, on a fixed seed.
+tutorials build it (`add_messages`, one node, stock saver and durability), with as many tasks as a plain dict
+in its state for the rows of task sizes. The talk is that of `dialogue.py`, on a fixed seed.
 
 - Time and KB are measured without a model: rules and templates here, a ready reply there. KB are those of the
-  database after a WAL checkpoint, an empty one taken off; a snapshot of the tasks, which is due every 500th change, is spread evenly.
+  database after a WAL checkpoint, an empty one taken off; a snapshot of the tasks, which is due every 500th
+  change, is spread evenly.
 - Tokens and calls are what a local server of OpenAI's protocol reports. Its replies are scripted and fit the
   words, so they say nothing on how well a model reads. `prompt_tokens` is the default (rules first, the model
-  where they are not sure and for answers), `prompt_tokens_model` asks the model for everything. Each figure is
-  the mean of the ten turns up to that one in three talks; any ten turns hold the same kinds of turns.
+  where they are not sure and for answers), `prompt_tokens_model` asks the model for everything. Each figure
+  is the mean of the ten turns up to that one in three talks; any ten turns hold the same kinds of turns.
 - A token is four bytes of UTF-8 text, for both: no vocabulary can be had offline. Four tokens are added to
   each message, and the schema of structured output counts as prompt, as OpenAI does.
 - `resume_ms` is the first turn of a new process on the longest thread, the imports left out; `peak_mb` the
@@ -64,7 +65,7 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Sizes:
-    """What is measured: task sizes and the turns played on each, lengths of threads, turns of the dialogue."""
+    """Numbers of tasks and the turns played on each, lengths of threads, turns of the talk with a model."""
 
     tasks: tuple[int, ...] = (100, 1_000, 10_000)
     on_each: int = 200
@@ -121,7 +122,8 @@ class Chatbot:
 def chatbot_on(server: OpenAIServer, home: Path) -> Chatbot:
     from langchain_openai import ChatOpenAI
 
-    model = ChatOpenAI(model="bench", api_key=SecretStr("any"), base_url=server.url, use_responses_api=False)
+    given: dict[str, Any] = {"model": "bench", "api_key": SecretStr("any"), "base_url": server.url}
+    model = ChatOpenAI(**given, use_responses_api=False)
 
     def answer(messages: list[AnyMessage]) -> AIMessage:
         reply = model.invoke([SystemMessage(SYSTEM), *messages])
@@ -131,7 +133,7 @@ def chatbot_on(server: OpenAIServer, home: Path) -> Chatbot:
     return Chatbot(home, answer)
 
 
-def ready(messages: list[AnyMessage]) -> AIMessage:
+def ready(_: list[AnyMessage]) -> AIMessage:
     """The chatbot's reply where no model is measured: as long as Taskloom's."""
     return AIMessage("The date of the trip to Lisbon is now March 14 (it was March 11).")
 
@@ -187,9 +189,9 @@ def sized_chatbot(home: Path, size: int, turns: int, tick: Tick) -> tuple[float,
     return grown / turns, statistics.median(spent)
 
 
-def lengths(home: Path, app: Taskloom | Chatbot, marks: tuple[int, ...], tick: Tick) -> Result:
+def lengths(home: Path, app: Taskloom | Chatbot, marks: tuple[int, ...], tick: Tick) -> dict[int, float]:
     """KB per turn of all turns so far, at some turns of one thread."""
-    talk, found = Talk().turns(), {}
+    talk, found = Talk().turns(), dict[int, float]()
     empty = kilobytes(home)
     for number in range(1, max(marks) + 1):
         app.talk(next(talk).words)
@@ -243,7 +245,7 @@ def form_turns() -> Iterator[Said]:
     """The form-filling dialogue, with what a model would say."""
     form = ("form", "")
     steps: list[dict[str, Any]] = [
-        {"act": "task", "title": "fill out a form", "slot": "form"},
+        {"act": "task", "title": "form", "slot": "form"},
         {"act": "set", "in": form, "slot": "name", "value": "John Doe"},
         {"act": "set", "in": form, "slot": "email", "value": "john@example.com"},
         {"act": "set", "in": form, "slot": "address", "value": "Market Street, San Francisco"},
@@ -272,7 +274,9 @@ def talked(home: Path, sizes: Sizes, tick: Tick) -> Result:
                 talks.append(read_and_answered(app, model, talk.turns(), max(marks), tick))
                 right.append(kept(app.tasks(), talk.plans))
                 app.close()
-            found[f"prompt_tokens{mode}"] = windows([[t.prompt_tokens for t in turns] for turns in talks], marks)
+            found[f"prompt_tokens{mode}"] = windows(
+                [[t.prompt_tokens for t in turns] for turns in talks], marks
+            )
             turns = [turn for turns in talks for turn in turns]
             found[f"model_calls_per_turn{mode}"] = statistics.mean(turn.model_calls for turn in turns)
             found[f"max_model_calls{mode}"] = max(turn.model_calls for turn in turns)
@@ -283,10 +287,14 @@ def talked(home: Path, sizes: Sizes, tick: Tick) -> Result:
             found[f"form_tokens{mode}"] = sum(turn.prompt_tokens + turn.completion_tokens for turn in form)
             app.close()
         sums = [
-            sent(chatbot_on(server, home / f"chat{seed}"), model, server, Talk(seed).turns(), max(marks), tick)
+            sent(
+                chatbot_on(server, home / f"chat{seed}"), model, server, Talk(seed).turns(), max(marks), tick
+            )
             for seed in SEEDS
         ]
-        found["baseline"]["prompt_tokens"] = windows([[prompt for prompt, _ in turns] for turns in sums], marks)
+        found["baseline"]["prompt_tokens"] = windows(
+            [[prompt for prompt, _ in turns] for turns in sums], marks
+        )
         form_sums = sent(chatbot_on(server, home / "chat"), model, server, form_turns(), len(FORM), tick)
         found["baseline"]["form_tokens"] = sum(map(sum, form_sums))
     found["history_tokens"] = found["baseline"]["history_tokens"] = found["baseline"]["prompt_tokens"]
@@ -310,9 +318,11 @@ def sent(
 
 def kept(graph: TaskGraph, plans: list[Plan]) -> float:
     """The share of the plans' values that stand where they belong: the bench would be idle without."""
-    held = {root.title: {node.value for node in graph.subtree(root.id)} for root in graph.parts(None)}
+    held: dict[str, set[str | None]] = {}
+    for whole in graph.active:
+        held.setdefault(whole.title.lower(), set()).update(part.value for part in graph.parts(whole.id))
     right = [
-        any(plan.title.lower() in title.lower() and value in values for title, values in held.items())
+        any(plan.title.lower() in title and value in values for title, values in held.items())
         for plan in plans for value in plan.values.values()
     ]  # fmt: skip
     return sum(right) / len(right)

@@ -17,7 +17,7 @@ TURNS = ("turns.py", "--tasks", "20", "40", "--on-each", "3", "--turns", "2", "4
 
 
 def run(script: str, *arguments: str) -> str:
-    command = [sys.executable, BENCHMARKS / script, *arguments]
+    command = [sys.executable, str(BENCHMARKS / script), *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=240).stdout
 
 
