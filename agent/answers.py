@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from taskloom.memory.claims import Answer, Verdict, told
+from taskloom.memory.claims import Answer, Verdict, members, told
 from taskloom.memory.operations import is_part, names
+from taskloom.memory.retrieve import matching
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
-from taskloom.memory.words import NUMBERS
+from taskloom.memory.words import NUMBERS, STOP, words
 
 from .naming import INLINE, MANY, STATUS, Names, bullets, same, series
 from .wording import base, be, clip, join, pick, plural, pluralised, quoted, sentence, the, title_of
@@ -40,6 +41,9 @@ class Answers:
     def _nothing(self, answer: Answer) -> list[str]:
         """Nothing found: says so, and what is known."""
         about = answer.question.about or answer.question.value or ""
+        near = [self.graph[key] for key in matching(self.graph, about, limit=2)] if about else []
+        if near:
+            return [f"I have nothing about {quoted(about, 60)}.", *map(self.names.state, near)]
         found = [
             f"I have nothing about {quoted(about, 60)} yet." if about else "There is nothing in the plan yet."
         ]
@@ -62,20 +66,39 @@ class Answers:
             return self._told_claim(answer, nodes)
         if not nodes:
             return self._nothing(answer)
+        if not answer.question.tasks and self._besides(answer.question.about, nodes):
+            about = quoted(answer.question.about, 60)
+            return [f"I have nothing about {about}.", *[self._told_one(node) for node in nodes[:2]]]
         active = [node for node in nodes if node.active]
-        members = [node for node in active if self.names.is_member(node) and node.value is not None]
-        if len(members) > 1 and len(members) == len(active):
-            name = pluralised(title_of(members[0]))
-            wholes = {node.parent for node in members}
+        listed = [node for node in active if self.names.is_member(node) and node.value is not None]
+        if len(listed) > 1 and len(listed) == len(active):
+            name = pluralised(title_of(listed[0]))
+            wholes = {node.parent for node in listed}
             whole = wholes.pop() if len(wholes) == 1 else None
             place = f" of {self.names.full(self.graph[whole])}" if whole else ""
-            told = join([clip(node.value or "") for node in members], limit=MANY)
-            kin = {base(node.slot) for node in members}
+            told = join([clip(node.value or "") for node in listed], limit=MANY)
+            kin = {base(node.slot) for node in listed}
             opening = f"the {name}{place} are" if len(kin) == 1 else "that is"
             return [sentence(f"{opening} {told}")]
         if len(nodes) > INLINE:
             return self._listing("", nodes)
-        return [self.names.state(node) for node in self.names.tops(nodes)]
+        plain = [node for node in active if self.names.is_member(node) and node.value is None]
+        if len(plain) > 1 and len(plain) == len(nodes) and len({node.parent for node in plain}) == 1:
+            told = join([self.names.full(node) for node in plain], limit=MANY)
+            return [sentence(f"{told} are in {the(title_of(self.graph[plain[0].parent or '']))}")]
+        return [self._told_one(node) for node in self.names.tops(nodes)]
+
+    def _besides(self, about: str, nodes: Sequence[TaskNode]) -> bool:
+        """Whether words for a task say more than what tasks have, so that these are only the nearest."""
+        known = " ".join(f"{node.slot} {node.title} {node.value or ''}" for node in nodes)
+        return bool(set(words(about)) - STOP - set(words(known.replace(".", " ").replace("_", " "))))
+
+    def _told_one(self, node: TaskNode) -> str:
+        """One task as it stands; who has a task is told by the task."""
+        if base(node.slot) == "assignee" and node.active and node.parent and node.value and same(node.title, "assignee"):
+            who = clip(node.value)
+            return sentence(f"{who} {be(who)} responsible for {self.names.full(self.graph[node.parent])}")
+        return self.names.state(node)
 
     def _told_list(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
         wholes = self._asked(answer)
@@ -86,6 +109,8 @@ class Answers:
         if len(nodes) == 1 and self.graph.parts(nodes[0].id):
             return self._listing(self.names.with_value(nodes[0]), list(self.graph.parts(nodes[0].id)))
         rest = [node for node in nodes if node not in wholes]
+        if len(wholes) > 1 and all(self.graph.parts(whole.id) for whole in wholes):
+            return [piece for n in wholes for piece in self._listing(self.names.full(n), list(members(self.graph, n.id)))]
         if len(wholes) == 1 and rest:
             return self._listing(self.names.full(wholes[0]), rest)
         return self._listing("", nodes)
@@ -139,6 +164,8 @@ class Answers:
                 "Nothing is left to do." if len(self.graph.active) else "There is nothing in the plan yet."
             ]
         done = all(node.status == "done" for node in nodes)
+        below = {above.id for node in nodes for above in self.graph.ancestors(node.id)}
+        nodes = [node for node in nodes if node.id not in below]
         heading = "Done so far" if done else pick(("Still open", "Still to do"), nodes[0].title)
         entries = [self.names.short_entry(node) for node in nodes]
         if len(entries) > INLINE:
@@ -169,8 +196,13 @@ class Answers:
             return self._nothing(answer)
         if not others:
             return [sentence(f"{name} {'need' if plural(name) else 'needs'} nothing else")]
-        waiting = [self.names.entry(node, open_too=True) for node in others]
+        waiting = [self._with_mark(node) for node in others]
         return [sentence(f"{name} {'need' if plural(name) else 'needs'} {join(waiting, limit=MANY)}")]
+
+    def _with_mark(self, node: TaskNode) -> str:
+        """'the boards (open)', '"sand the fence" (done)'."""
+        name = self.names.with_value(node)
+        return f"{name} ({STATUS[node.status]})" if node.status in ("open", "done") else name
 
     def _told_dependents(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
         name, others = self._subject(answer, nodes)
@@ -219,6 +251,9 @@ class Answers:
         found, plain = [], len(nodes) == 1 and not answer.question.value
         for node in nodes:
             name = self.names.full(node)
+            if plain and node.status == "open" and self.graph.parts(node.id):
+                found.append(self.names.state(node))
+                continue
             opening = {"done": "Yes, ", "open": "Not yet: "}.get(node.status, "") if plain else ""
             if node.status in ("done", "open"):
                 value = "" if node.value is None or same(node.value, node.title) else f" ({clip(node.value)})"
@@ -359,8 +394,9 @@ class Answers:
         if whole is not None:
             return [*found, *self._split_story(whole)]
         if node.active and (former := former_values(node)):
-            name = self.names.full(node)
-            value = clip(node.value) if node.value is not None else STATUS[node.status]
+            if node.value is None:
+                return [*found, sentence(f"it is {clip(node.title)} now; before that, it was {clip(former[-1][0])}")]
+            name, value = self.names.full(node), clip(node.value)
             was = be(name, past=True)
             found.append(
                 sentence(f"{name} {be(name)} {value} now; before that, it {was} {clip(former[-1][0])}")

@@ -18,7 +18,7 @@ from .lexicon import content, singular, slot_group
 _GROUPS = {
     "where": ("place", "destination", "hotel", "address"), "when": ("date", "deadline", "time"),
     "date": ("date", "deadline"), "until": ("date", "deadline"), "since": ("date",), "time": ("time",),
-    "who": ("people", "assignee"), "amount": ("budget",), "duration": ("duration",), "count": ("count",),
+    "start": ("start",), "who": ("people", "assignee"), "amount": ("budget",), "duration": ("duration",), "count": ("count",),
 }  # fmt: skip
 """The groups of slots that answer a question word."""
 
@@ -64,7 +64,7 @@ class Asker(Finder):
         question = Question(
             kind=kind,
             tasks=tasks,
-            about=step.target or (step.within if kind == "list" else ""),
+            about="" if kind == "list" and not (tasks or container) else step.target or (step.within if kind == "list" else ""),
             value=value,
             container=container.id if container else None,
             act=asked.act,
@@ -129,6 +129,8 @@ class Asker(Finder):
         """The tasks that answer for one thing: its slots of the kinds asked for, else itself."""
         known = self._known(words)
         if slots:
+            if slots == ["start"] and (begun := self.slot("start")) is not None:
+                return [begun.id]
             if slots == ["who"] and not content(known):
                 return self._people(())
             owners = self._nearest(words)
@@ -137,15 +139,16 @@ class Asker(Finder):
         if not content(words):
             return [node.id for node in self.focus_nodes()[:1]] if known else []
         asked = content(words)
-        head = content(re.split(r"\s+(?:of|for|in|on|to|at|from|with)\s+", words)[0])
-        if head and not head & content(known) and not self._said_so(words):
+        head = re.split(r"\s+(?:of|for|in|on|to|at|from|with)\s+", words)[0]
+        last = next((word for word in reversed(head.split()) if content(word)), "")
+        if last and not knows(self.graph, last) and not self._said_so(words):
             return []
-        found = self._nearest(words)
-        person = next((node for node in found if is_person_slot(node) and node.parent), None)
+        named = self._nearest(words)
+        person = next((node for node in named if is_person_slot(node) and node.parent), None)
         if person is not None and asked <= content(person.value or person.title) | content(person.name):
             same = [node for node in self._all(words) if is_person_slot(node) and not is_member(node) and node.parent]
             return [self.holder(node).id for node in same] or [person.id]
-        return [node.id for node in found]
+        return [node.id for node in named]
 
     def _said_so(self, words: str) -> bool:
         """Whether the first of the words may be a verb: 'giving Jake', 'play in Bristol'."""
@@ -184,6 +187,10 @@ class Asker(Finder):
     def _saying(self, words: str) -> list[TaskNode]:
         """The slot that holds, or held, a number or name among the words: the time for 'Why did it move to 11'."""
         marks = [word for word in words.split() if re.search(r"\d", word)]
+        gone = [word for word in words.split() if knows(self.graph, word) and not self.hits(word)]
+        if gone:  # only a former state names it
+            former = [node for node in self.graph.values() if any(content(gone[0]) <= words_of(state) for state in node.states())]
+            return [max(former, key=lambda node: (node.active, node.turn))] if former else []
         if not marks:
             return []
         said = [
@@ -207,10 +214,24 @@ class Asker(Finder):
         if asked == "who":
             return self._people(owners)
         anywhere = [node.id for node in self.graph.active if self._answers(node, asked)]
+        anywhere = self._foremost(anywhere, asked)
         return anywhere if len(anywhere) <= 3 and (not owners or asked in ("when", "date", "time")) else []
 
     def _slots_in(self, scope: TaskNode, asked: str) -> list[str]:
-        """What answers a question word in one task: itself, its parts, else all below it."""
+        """What answers a question word in one task: itself, its parts, else all below it; of places the nearest."""
+        return self._foremost(self._fitting(scope, asked), asked)
+
+    def _foremost(self, found: list[str], asked: str) -> list[str]:
+        """Of several places the kind that is meant first: the venue before the hotel."""
+        if asked != "where" or len(found) < 2:
+            return found
+        order = _GROUPS[asked]
+        groups = {key: slot_group(self.graph[key].name) or slot_group(self.graph[key].title) for key in found}
+        first = min((order.index(group) for group in groups.values() if group in order), default=0)
+        return [key for key in found if groups[key] in (order[first], None)] or found
+
+    def _fitting(self, scope: TaskNode, asked: str) -> list[str]:
+        """All that answers a question word in one task."""
         if self._answers(scope, asked):
             return [scope.id]
         parts = [part.id for part in self.graph.parts(scope.id) if self._answers(part, asked)]
@@ -275,6 +296,10 @@ class Asker(Finder):
             inside = self.graph.subtree(root.id) if root else ()
             people = tuple(node.id for node in inside if slot_group(node.name) in ("assignee", "people") or is_person_slot(node))
             return ("value", people, None) if len(people) > 1 else ("summary", (), None)
+        if re.search(r"\s+and\s+", step.within) and not knows(self.graph, step.within):
+            several = [self._container_named(piece) for piece in re.split(r"\s+and\s+", step.within)]
+            if all(node is not None for node in several):
+                return "list", tuple(node.id for node in several if node is not None), None
         if container is not None:
             if not container.active:
                 return "list", (container.id,), None
@@ -283,15 +308,15 @@ class Asker(Finder):
         if not words or not content(words):
             home = self.container("")
             return ("list", (home.id,), None) if home else ("list", (), None)
+        noun = singular(words.split()[-1].lower())
+        if noun in ("task", "thing", "to-do", "todo") and not step.within:
+            return "list", (), None
         if group := self._of_kind(step.target):
             return "list", group, None
         named = [node for node in self._all(words) if self._holds(node) and node.value is None]
         if named:
             return "list", (named[0].id,), None
         home = self.container("")
-        noun = singular(words.split()[-1].lower())
-        if noun in ("task", "thing", "to-do", "todo") and not step.within:
-            return "list", (), None
         found = self._nearest(words)
         if found:
             return "value", tuple(node.id for node in found), None
@@ -329,6 +354,9 @@ class Asker(Finder):
         known = self._known(words)
         if (number := self._number_slot(known)) is not None:
             return "value", (number.id,), None
+        inside = self._container_named(" ".join(words.split()[1:]))
+        if inside is not None:
+            return "count", (inside.id,), value
         if group := self._of_kind(known) or self._of_kind(words.split()[0] if words.split() else ""):
             return "count", group, value
         named = [node for node in self._all(known) if self._holds(node) and node.value is None]
@@ -348,7 +376,7 @@ class Asker(Finder):
         linked = [node for node in strong if node.depends_on]
         holding = [node for node in strong if self._holds(node)]
         found = linked[:1] or holding[:1] or strong[:1] or self._nearest(words, gone=True)
-        if found and not found[0].depends_on and self.graph.parts(found[0].id):
+        if found and self.graph.parts(found[0].id):
             return "list", (found[0].id,), None
         return kind, tuple(node.id for node in found), None
 
@@ -422,6 +450,9 @@ class Asker(Finder):
         target = _ALWAYS.sub("", step.target)
         supposed = (step.asked.value if step.asked else None) or target
         entity = self._entity(supposed)
+        if step.slot == "who" and (root := self.root()) is not None:
+            yield from ([((node.id,), entity, None)] if (node := self._former(entity)) else [((), entity, root)])
+            return
         if step.slot and (slot := self.slot(step.slot.replace("_", " "))):
             yield (slot.id,), entity, None
         if step.slot == "start" and (begun := next((n for n in self.graph.active if n.value and re.search(r"\bfrom\b", n.value)), None)):
@@ -490,20 +521,18 @@ class Asker(Finder):
         for node in objects:
             if any(node.parent == other.parent and other is not node for other in subjects):
                 yield (node.id,), entity, None
-        for node in subjects:
-            yield (node.id,), entity, None
         name = self._entity(target)
+        held = [self.holder(node) for node in subjects if is_person_slot(node) and not is_member(node)]
+        meant: list[_Claim] = [((node.id,), entity, None) for node in (*held, *subjects)]
+        turned: list[_Claim] = []
         for node in objects:
-            if not node.active and node.parent is None:
-                continue
-            yield (node.id,), name, None
-            if self._holds(node):
-                yield (), name, node
+            if node.active or node.parent is not None:
+                turned += [((node.id,), name, None), *([((), name, node)] if self._holds(node) else [])]
+        person = not subjects or is_person_slot(subjects[0])
+        yield from (*turned, *meant) if person else (*meant, *turned)
         for node in subjects:
             if not knows(self.graph, entity) and entity[:1].isupper() and (places := self._slots_in(node, "where")):
                 yield tuple(places[:1]), entity, None
-            if is_person_slot(node) and not is_member(node):
-                yield (self.holder(node).id,), entity, None
         for node in self._nearest(supposed):
             yield (node.id,), name, None
         if not subjects and not objects:

@@ -55,7 +55,7 @@ _SUBJECT_START = re.compile(
     r"arrived|called|died|moved|cancelled|canceled|failed|finished|changed|closed|sold|retired|dropped|\w+ed)\b"
     r"|^(?:my|the|our|his|her|their)\s+[\w-]+(?:'s| is| are| was)\s+\w+|^[a-z]+'s\s+\w+ing\b"
     r"|^(?:[A-Z][\w'.-]+)(?:\s+[A-Z][\w'.-]+)?(?:'s)?\s+(?:is|was|will|should|has|can|can't|takes?|does|do|handles?|books?|"
-    r"writes?|goes|needs?|makes?|brings?|joins?|stays?|wants?|prints?|keeps?|gets?|isn't|won't|cannot|must|comes|takes|helps?|dropped|moved|retired|quit|left|got|had|said|asked|called|leads?|runs?|"
+    r"writes?|goes|needs?|makes?|brings?|joins?|stays?|wants?|prints?|keeps?|gets?|isn't|won't|cannot|must|comes|takes?|withdraws?|helps?|dropped|moved|retired|quit|left|got|had|said|asked|called|leads?|runs?|"
     r"moves?|pays?|drives?|picks?|cooks?|bakes?|covers?|owns?|sends?|calls?|buys?|costs?|sells?)\b"
 )
 _SEPARATOR = re.compile(

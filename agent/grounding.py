@@ -329,6 +329,10 @@ class _Grounder(Finder):
         if step.within and scope is None and step.slot and self.slot(words) is None:  # 'my dog's name'
             self.put(self.root(), f"{step.within} {step.slot}", value, step.text, title=words)
             return
+        if step.within and scope is not None and step.slot and "'s " in words and self.slot(words, within=scope) is None:
+            if step.within.lower() not in (scope.name, scope.title.lower(), kind_name(scope.title)):
+                self.put(scope, f"{step.within} {step.slot}", value, step.text, title=words)
+                return
         if step.slot and scope is not None:
             self.put(scope, step.slot, value, step.text, title=step.slot.replace("_", " "))
             return
@@ -372,6 +376,10 @@ class _Grounder(Finder):
                     return
                 if hit.parent is None and not is_member(hit) and words == words.lower() and not step.task and not names(words, _last_phrase(hit.title)):
                     self.put(hit, words, value, step.text)
+                    return
+                qualified = re.search(rf"(\b(?:an?|the|with|of|in|for)\s+)([\w-]+)(\s+{re.escape(words)})\b", hit.title, re.IGNORECASE)
+                if qualified and words == words.lower() and len(value.split()) < 3:  # 'a diesel engine' becomes a hybrid one
+                    self._retitle(hit, hit.title[: qualified.start(2)] + value + hit.title[qualified.end(2) :], step)
                     return
                 self._retitle(hit, _exchanged(hit.title, words, value) if names(words, hit.title) and len(content(hit.title)) > len(content(words)) else value, step)
                 return

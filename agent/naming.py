@@ -165,7 +165,12 @@ class Names:
                 name = spoken(kind)
                 entries = [f"{pluralised(name) if len(group) > 1 else name} {join(entries, limit=MANY)}"]
             found += entries
-        return found
+        return found + self._shared(node) if parts else found
+
+    def _shared(self, node: TaskNode) -> list[str]:
+        """The entries of what a task uses of another one: the onions of the soup in the dumplings."""
+        used = (self.graph[key] for key in node.depends_on)
+        return [self.entry(n, deep=False) for n in used if n.active and n.parent != node.id and self.is_listed(n)]
 
     def _generic(self, node: TaskNode) -> bool:
         """Whether a member's title only says what kind of member it is: 'participant' for Alice."""

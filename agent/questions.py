@@ -74,12 +74,12 @@ _WH_SLOT = {
     "where": "where", "who": "who", "whom": "who", "whose": "who", "with whom": "who", "what time": "time",
     "which time": "time", "time": "time", "times": "time", "what day": "date", "what date": "date",
     "which day": "date", "which date": "date", "date": "date", "day": "date", "how long": "duration",
-    "how much": "amount", "how many": "count", "place": "where", "which place": "where", "what place": "where",
+    "from where": "start", "where from": "start", "where to": "where", "how much": "amount", "how many": "count", "place": "where", "which place": "where", "what place": "where",
 }  # fmt: skip
 """What a question word asks for. The values are the slots of a step that asks."""
 
 _WH_WORDS = (
-    "(?:(?:until|till|since|from|at|on|by)_)?(?:when|(?:what|which)_(?:time|day|date|place))|where|whom?|whose"
+    "(?:(?:until|till|since|from|at|on|by)_)?(?:when|(?:what|which)_(?:time|day|date|place))|from_where|where_from|where_to|where|whom?|whose"
     "|how_(?:much|long|many)|time|date|place"
 )
 
@@ -145,6 +145,8 @@ _FORMS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
         ("history", rf"^(?:how|when)_(?:did|has|have|was|were)_(?:{_I}_)?(?:(?P<about>.+?)_)?change[d]?(?:_(?P<within>.+))?$"),
         ("history", r"^(?:\w+_)*?(?:the_)?(?:history|changes)_(?:of|to|for|in)_(?P<about>.+)$"),
         ("status", r"^(?:what(?:'s|_is)_)?(?:the_)?(?:status|state|progress)_(?:of|on|with|for)_(?P<about>.+)$"),
+        ("history", rf"^(?:what|which)_(?P<about>(?:\w+_)?\w+s)_(?:did|have|had)_{_I}_(?:ever_|already_|all_)?(?:consider|discuss|try|look_at|talk_about|go_through)\w*\b.*"),
+        ("list", rf"^{_TELL}(?:_me|_us|_back|_out)*_(?:everything|all_that_is|all|whatever|what_is|what's)_(?:that_is_|that's_|is_)?(?:used_|needed_|required_|listed_|planned_|included_)?(?:for|in|on)_(?P<within>.+)"),
         ("why", rf"^(?:why|how_come|what_for|for_what_reason|what(?:'s|_is|_was)_the_reason(?:_for|_that|_why)?)\b(?P<about>.*)"),
         # ---- next
         ("next", rf"^(?:and_)?(?:what(?:'s|_is|_comes|_do_{_I}(?:_(?:need|have)_to)?_do|_should_{_I}_(?:do|tackle|start)|_to_do|_can_{_I}_do|_happens)?_(?:up_)?(?:the_)?(?:very_)?"
@@ -155,7 +157,7 @@ _FORMS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
         ("next", rf"^(?:what|which)\b.*\bcan_{_I}_(?:start|begin|tackle|work_on)\b"),
         ("next", rf"^what_do_{_I}_(?:have|need)_to_do_first"),
         # ---- what is done, what is gone
-        ("status", rf"\b(?:what|which|anything|all|only|just|everything|list|show|tell)\b.*\b(?P<done>finished|completed|been_done|(?:is|are|was|were)(?:_already)?_done"
+        ("status", rf"\b(?:what|which|anything|all|only|just|everything|list|show|tell)\b.*\b(?P<done>finished|completed|been_done|(?:(?:is|are|was|were)(?:_already)?|'s)_done"
                    rf"|did_{_I}_(?:finish|complete|do)|have_{_I}_(?:already_)?(?:done|got_done)|already_done)\b"),
         ("status", rf"^(?:what|which|who)(?:_\w+)?_(?:did|have|has|had|was|were|is|are)_(?:{_I}_|been_)*(?:already_)?(?P<gone>removed?|deleted?|dropp?(?:ed)?|cancel\w*|thr[oe]wn?_(?:out|away)"
                    r"|tak(?:e|en)_(?:off|out|away)|took_(?:off|out)|discard\w*|ditch\w*|scratch\w*|kick(?:ed)?_out|crossed?_(?:off|out)|cut|uninvited?|le(?:ave|ft)_out|get_rid_of|got_rid_of)\b"
@@ -177,7 +179,7 @@ _FORMS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
         ("dependents", r"^(?:what|which|who)\b.*?\b(?:affected|impacted|blocked|held_up)_(?:by|if|when)_(?P<about>.+?)(?:_(?:is|are|changes?|slips?|moves?|gets?)\b.*)?$"),
         ("dependents", r"^(?:if|when)_(?P<about>.+?)_(?:is|are|gets?|slips?|changes?|moves?|fails?|runs?|falls?)\b.*\bwhat_(?:does|would|will|else|is)\b.*"),
         ("dependents", r"^what_(?:does|would|will|do)_(?P<about>.+?)_(?:affect|block|impact|hold_up|unblock|influence)\b.*"),
-        ("dependents", r"^(?:what|which)_(?:happens|changes)_if_(?P<about>.+?)_(?:is|are|changes?|slips?|moves?|gets?|fails?)\b.*"),
+        ("dependents", r"^(?:what|which)_(?:happens|changes)_if_(?P<about>.+?)_(?:is|are|changes?|slips?|moves?|gets?|fails?|runs?|isn't|aren't|can't|don't|doesn't|falls?)\b.*"),
         ("dependents", r"^(?:what|which)\s?(?:(?!time|day|date)\w+_)?(?:else_)?(?:uses?|needs?|requires?|contains?|includes?)_(?!to_)(?P<about>.+)"),
         ("dependents", r"^what_(?:comes|happens|is|can_be_done|can_i_do)_after_(?P<about>.+)"),
         ("needs", rf"^what_(?:do|does|did|will)_(?P<about>(?!{_I}_).+?)_(?:need|require|depend_on|rely_on|wait_(?:for|on)|rest_on|take|involve)(?:_(?:before|first|to)\b.*)?$"),
@@ -215,9 +217,9 @@ _FORMS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
         ("list", rf"^what_other_(?P<about>\w+)"),
         ("list", rf"^(?:what|which_\w+)_(?:am|are|do|did|should|will|must)_{_I}_(?:planting|buying|packing|bringing|getting|ordering|making|cooking|serving|selling|taking|bring|pack|buy|order|plant|sell|make|cook|need|have|visiting|inviting|growing|baking|covering)"
                  r"(?:_(?:for|in|on|to)_(?P<within>.+))?$"),
-        ("list", rf"^{_TELL}(?:_me|_us|_back|_out)*_(?:only_|just_)?(?:the_|my_|our_)?(?:full_|complete_|whole_|entire_|current_|all_|every_|everything_)*(?:of_)?(?:the_|my_|our_)?(?P<about>{_ITEMS})(?:_back(?:_to_me)?)?"
+        ("list", rf"^{_TELL}(?:_me|_us|_back|_out|_through)*_(?:only_|just_)?(?:the_|my_|our_)?(?:full_|complete_|whole_|entire_|current_|all_|every_|everything_)*(?:of_)?(?:the_|my_|our_)?(?P<about>{_ITEMS})(?:_back(?:_to_me)?)?"
                  r"(?:_(?:of|in|on|for|from|used_in|that_go_into|that_are_(?:on|in))_(?P<within>.+))?$"),
-        ("list", rf"^{_TELL}(?:_me|_us|_back|_out)*_(?:only_|just_)?(?:the_|my_|our_)?(?:full_|complete_|whole_|entire_|current_)*(?P<within>(?:[\w'’-]+_)*?(?:\w*list|cart|basket|menu|order|agenda|programme|program|schedule|backlog|line-?up|playlist|form|setlist|sheet))\b.*"),
+        ("list", rf"^{_TELL}(?:_me|_us|_back|_out|_through)*_(?:only_|just_)?(?:the_|my_|our_)?(?:full_|complete_|whole_|entire_|current_)*(?P<within>(?:[\w'’-]+_)*?(?:\w*list|cart|basket|menu|order|agenda|programme|program|schedule|backlog|line-?up|playlist|form|setlist|sheet))\b.*"),
         ("list", rf"^list_(?:out_)?what_{_I}(?:'m|'re|_am|_are|_have|_need|_want|_plan)?(?:_to)?_(?P<within>.+)"),
     )
 )  # fmt: skip
@@ -280,6 +282,9 @@ _HAVE_DONE = _verbose(
     |painted|submitted|signed|shipped|arranged|mailed|washed|picked_up|collected|written|reserved)_(?!ever\b)(?P<about>.+?)(?:_(?:already|yet))?$"""
 )
 _AND_WH = _verbose(rf"^(?P<rest>.+?),?_and_(?P<wh>{_WH_WORDS})$")
+_WHICH = _verbose(
+    rf"^(?P<head>(?:what|which)_(?!(?:time|day|date|is|are|do|did)\b)[\w' -]+?)_(?:are|do|did|does|will|have|should|would|can)_{_I}_\w+(?:_(?:on|in|at|with|to|for|up))*(?P<rest>_.+)?$"
+)
 _TOLD = _verbose(rf"^{_TELL}_(?:me_|us_|about_)*(?=\S)")
 _VALUE = _verbose(
     rf"""^(?P<wh>{_WH_WORDS}|how_(?:far|often|big|old)|what_(?:colou?r|size|kind|type|else)|what|which|how)
@@ -364,6 +369,8 @@ def _ever(text: str) -> _Read | None:
         right = re.sub(r"^(?:there|it|that)$", "", found["right"].strip(), flags=re.IGNORECASE)
         left = re.sub(r"^there\b\s*", "", found["left"], flags=re.IGNORECASE)
         read = _suppose("ever", left, right) if left.strip() and right else _suppose("ever", left or right)
+        if (state := _STATE_OF.get(right.lower())) and left.strip():
+            return _Read("status", about=left, value=state)
         act = _act_in(right) if found["aux"].lower() == "did" and _PRONOUN.search(left) else None
         return _with(read, act=act)
     if found := _WAS_ON.search(text):
@@ -414,6 +421,8 @@ def _status(text: str) -> _Read | None:
     if found := _HAVE_DONE.search(text):
         return _Read("status", about=found["about"], value="is done")
     found = _STATE.search(text)
+    if found and re.search(r"^(?:everything|all(?: (?:the |my |our )?(?:tasks|things|items))?|it all)$", found["about"], re.IGNORECASE):
+        return _Read("left")
     if found is None or re.match(r"(?:there|anything|any)\b", found["about"], re.IGNORECASE):
         return None
     about = re.sub(r"^(?:i|we|you)\s+", "", found["about"], flags=re.IGNORECASE)
@@ -479,13 +488,15 @@ def _value(text: str) -> _Read:
     more = ""
     if found := _AND_WH.search(text):
         text, more = found["rest"], _slot_of(found["wh"])
+    if found := _WHICH.search(text):
+        text = found["head"] + (found["rest"] or "")
     slot, topic = _asked_slot(_TOLD.sub("", text))
     return _Read("value", about=_NOISE.sub(" ", topic), slot=f"{slot} {more}".strip())
 
 
 def _elliptic(text: str, previous: str) -> _Read | None:
     """'And the hotel?': what was asked before, about something else."""
-    if not previous or _WHS.search(text) or re.match(rf"(?:{_WH}|whats|whos)\b", text, re.IGNORECASE):
+    if not previous or _WHS.search(text) or _VALUE.search(text) or re.match(r"whats|whos", text, re.IGNORECASE):
         return None
     before, found = _read(_plain(previous)), _ELLIPSIS.search(text)
     words = re.sub(r"^(?:at|on|in|for|with|by)\s+", "", found["about"] if found else text, flags=re.IGNORECASE)
@@ -510,7 +521,8 @@ _ADVERB = _verbose(
 _IS = r"(?:is|are|was|were|be|been|has_been|had_been|'s|'re)"
 _MOTION = (
     ("start", _verbose(r"\b(?:depart|leav|fly|flying|start|go|travel|set_off|com)\w*_(?:out_)?(?:of|from)_")),
-    ("destination", _verbose(r"\b(?:mov|go|travel|fly|head|driv)(?:e|ing|ying)_(?:over_|off_)?to_")),
+    ("destination", _verbose(r"\b(?:(?:mov|travel|fly|head|driv)\w*_(?:over_|off_)?to_|going_to_(?:play_)?(?:the_)?(?=(?-i:[A-Z])))")),
+    ("who", _verbose(r"\b(?:coming|joining|attending|travell?ing|invited|taking_part)$")),
 )
 _PREP = r"(?:at|on|in|by|with|from|to|for|into|off|of|about|under|until|around|as)"
 _SPLITS = tuple(
@@ -559,9 +571,9 @@ def _supposition(kind: QuestionKind, left: str, right: str | None = None) -> _Re
         value = " ".join(_ADVERB.sub(" ", right).split())
         if _NOWHERE.search(value) or not value:
             return _Read(kind, value=_bare(about), slot=slot)
-        if inside := re.match(r"part of (.+)", value, re.IGNORECASE):
+        if inside := re.match(r"(?:part of|(?:in|on|among) (?:the|my|our)) (.+)", value, re.IGNORECASE):
             return _Read(kind, value=_bare(about), within=inside[1])
-        value = _PREDICATE.sub("", value) or value
+        value = re.sub(r"^\w{2,}ing\s+(?=\S)", "", _PREDICATE.sub("", value) or value)
         if about == "":
             return _Read(kind, value=_bare(value), slot=slot)
         return _Read(kind, about=_subject(about), value=_bare(value), slot=slot)
@@ -583,6 +595,8 @@ def _supposition(kind: QuestionKind, left: str, right: str | None = None) -> _Re
         if found := pattern.search(whole):
             groups = found.groupdict()
             return _Read(kind, about=_subject(groups.get("about") or ""), value=_bare(groups["value"]), within=groups.get("within") or "", slot=slot)
+    if slot == "who":
+        whole = whole.rpartition(" ")[0] or whole
     first, _, rest = whole.partition(" ")
     if rest and _PRONOUN.search(first):
         return _Read(kind, value=_bare(_PREDICATE.sub("", rest) or rest), slot=slot)

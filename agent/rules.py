@@ -180,6 +180,8 @@ class _Reader:
             text = body = opened.core
         if is_question(clauses.clause(body).core, body.endswith("?")) or body.endswith("?"):
             return []
+        if re.search(r"\b(?:takes?|in) (?:his|her|their) place\b|\bwithdr[ae]ws?\b|\binstead\b", text):
+            return []
         if re.search(r"\b(?:is|are|was|were) (?:wrong|incorrect|sold out|missing|not right|a mistake|gone|out of stock)\b", text, re.IGNORECASE):
             return []
         if re.fullmatch(r"(?:done|finished|complete|completed|taken care of|sorted|booked|paid|sent|check|bought|all set|handled)(?: already| now)?", text, re.IGNORECASE):
@@ -438,6 +440,9 @@ class _Reader:
         for step in steps:
             if known and step.act in ("add", "remove", "replace", "only", "hold", "resume", "done", "share") and not step.within and not step.everywhere:
                 made.append(step.model_copy(update={"within": clause.hint} | ({"target": clause.hint} if step.act in ("add", "only") and not step.target else {})))
+                continue
+            if known and step.act in ("set", "shift", "back", "assign") and step.target != clause.hint and not self._known(step.target) and not slot_group(step.target) and (step.details or step.act != "set"):
+                made.append(step.model_copy(update={"target": clause.hint, "slot": step.slot if step.act in ("shift", "assign") else None, "old": None if step.old == "move" else step.old}))
                 continue
             if step.act in ("set", "back", "shift", "replace") and not step.slot and step.target in ("", clause.hint):
                 if self._group(clause.hint):
@@ -855,9 +860,9 @@ def _back(reader: _Reader, clause: Clause) -> list[Step]:
             target, value = groups.get("target") or "", groups.get("value") or ""
             value = _np(value)
             target = _np(target)
-            if re.fullmatch(r"(?:what|how|the way) (?:it|that|they) (?:was|were)(?: before| originally| at first)?|(?:the )?(?:original|previous|old|first|normal|before|initial|earlier|former)(?: \w+)?|one|how it was", value, re.IGNORECASE):
-                qualifier = re.search(r"(original|previous|old|first|initial|earlier|former)", value, re.IGNORECASE)
-                to = "original" if qualifier and qualifier[1].lower() in ("original", "first", "initial") else to
+            if re.fullmatch(r"(?:what|how|the way) (?:it|that|they|we|i) (?:was|were|had|said|planned|started with|wanted)(?: it)?(?: before| originally| at (?:first|the (?:very )?(?:start|beginning))| in the beginning)?|(?:the )?(?:original|previous|old|first|normal|before|initial|earlier|former)(?: \w+)?|one|how it was", value, re.IGNORECASE):
+                qualifier = re.search(r"(original|previous|old|first|initial|earlier|former|start|beginning)", value, re.IGNORECASE)
+                to = "original" if qualifier and qualifier[1].lower() in ("original", "first", "initial", "start", "beginning") else to
                 noun = re.sub(r"^(?:the )?(?:very )?(?:original|previous|old|first|normal|initial|earlier|former|what it was|how it was)\s*(?:one|plan|before|value)?\b", "", value, flags=re.IGNORECASE).strip()
                 noun = "" if re.match(r"(?:what|how|the way|one)\b", noun) else noun
                 return _step(clause, "back", target=target or noun, value=None, old=to)
@@ -871,7 +876,7 @@ def _back(reader: _Reader, clause: Clause) -> list[Step]:
 
 def _replacement(reader: _Reader, clause: Clause) -> list[Step]:
     core = clause.core
-    if found := re.fullmatch(rf"(?P<new>{_NAME}) (?:takes|will take|is taking|can take|fills|should take|steps into|comes in|comes|goes in|will come in|steps in|fills in) (?:in )?(?:his|her|their|(?P<old>{_NAME})'s) (?:place|spot|seat|role|job|shift)(?: .*)?", core):
+    if found := re.fullmatch(rf"(?:[Tt]he )?(?P<new>{_NAME}) (?:takes?|will take|is taking|can take|fills|should take|steps into|comes in|comes|goes in|will come in|steps in|fills in) (?:in )?(?:his|her|their|(?P<old>{_NAME})'s) (?:place|spot|seat|role|job|shift)(?: .*)?", core):
         old = found["old"] or reader.missing or next(iter(reader.mentioned), "")
         if old:
             return [Step(text=clause.text, act="replace", intent="update", old=old, value=found["new"], everywhere=True)]
@@ -946,7 +951,7 @@ def _replacement(reader: _Reader, clause: Clause) -> list[Step]:
 def _missing(reader: _Reader, clause: Clause) -> list[Step]:
     """'There's no celery at home', 'we're out of leeks', 'Sam can't eat ricotta': what 'instead' will mean."""
     core = clause.core
-    if found := re.fullmatch(rf"(?P<x>{_NAME})(?: is|'s| has been|'s been) (?:ill|sick|away|busy|out|on (?:holiday|vacation|leave)|unavailable|not available|off sick|off|fully booked|booked|stuck|retired|injured|double[- ]booked)(?: .*)?|(?P<y>{_NAME}) (?:can'?t|cannot|won'?t|can not|isn'?t able to|won'?t be able to) (?:do|make) (?:it|that)(?: .*)?|(?P<z>{_NAME})(?: has|'s)? (?:retired|quit|left|moved out|moved away|resigned|dropped out|got sick|fell ill|called in sick)(?: .*)?", core):
+    if found := re.fullmatch(rf"(?P<x>{_NAME})(?: is|'s| has been|'s been) (?:ill|sick|away|busy|out|on (?:holiday|vacation|leave)|unavailable|not available|off sick|off|fully booked|booked|stuck|retired|injured|double[- ]booked)(?: .*)?|(?P<y>{_NAME}) (?:can'?t|cannot|won'?t|can not|isn'?t able to|won'?t be able to) (?:do|make) (?:it|that)(?: .*)?|(?:[Tt]he )?(?P<z>{_NAME})(?: has|'s)? (?:retired|withdraws?|withdrew|pulls? out|pulled out|quit|left|moved out|moved away|resigned|dropped out|got sick|fell ill|called in sick)(?: .*)?", core):
         person = found["x"] or found["y"] or found["z"]
         if not (found["z"] and re.search(r"dropped out", core)):
             reader.missing = re.sub(r"'s$", "", person)
@@ -993,6 +998,9 @@ def _instead(reader: _Reader, clause: Clause) -> list[Step]:
     if values.spot(new) and _covers(values.spot(new), new):
         return _step(clause, "set", target="", value=new, details=_typed_details(new))
     old = reader.missing if reader.missing and reader._known(reader.missing) else ""
+    if not old and reader.steps and reader.steps[-1].act == "remove" and reader.steps[-1].target:  # 'scratch the manure, compost instead'
+        gone = reader.steps.pop()
+        return [Step(text=clause.text, act="replace", intent="update", old=gone.target, value=new, within=gone.within, everywhere=True)]
     if not old and values.spot(new):
         return []
     if pair := re.fullmatch(r"(.+?) (?:for|in|at|from) (?:the |my )?(\w+(?: \w+)?)", new):
@@ -1227,7 +1235,7 @@ def _both_need(reader: _Reader, clause: Clause) -> list[Step]:
         r"(?:use|take|have|book|hire|keep|go with|put|get|ask|wear|bring|play|order|invite|include|need) (?:the )?(?:very )?same (?P<thing>.+?) (?:for|in|at|on|as for|with|into) (?P<x>.+)",
         r"(?:the )?same (?P<thing>.+?) (?:for|in|at|on|applies to|goes for|as for) (?P<x>.+)",
         r"(?P<x>.+?) (?:uses?|needs?|gets?|takes?|has|have|shares?|should use|will use|can use) the same (?P<thing>[\w' -]+?)(?: as (?P<y>.+))?",
-        r"(?:can |we can |i can )?(?:also |again )?(?:use|put|add|include|need|take|want|have|throw|reuse|apply) (?P<thing>.+?)(?: also)? (?:for|in|into|on|to|with|inside) (?P<x>.+)",
+        r"(?:can |we can |i can )?(?:also |again )?(?:use|put|add|include|need|take|want|have|throw|reuse|apply|mix|sprinkle|pour|plant|place|set|sew|glue|fit|install|bring|play|serve|stir|blend|work) (?P<thing>.+?)(?: also)? (?:for|in|into|on|to|with|inside) (?P<x>.+)",
         r"(?P<x>.+?) (?:also |too )(?:needs?|uses?|requires?|gets?|wants?|takes?|includes?|contains?) (?P<thing>.+)",
         r"(?P<x>.+?) (?:needs?|uses?|requires?|gets?|takes?) (?P<thing>.+)",
         r"(?P<thing>.+?) (?:also )?(?:goes|go|is used|are used|is needed|are needed|belongs|should go) (?:also )?(?:in|into|for|to|on|with) (?P<x>.+)",
@@ -1557,7 +1565,7 @@ def _remove(reader: _Reader, clause: Clause) -> list[Step]:
             continue
         if re.match(r"(?:to|be|know|think|believe|mind|care|idea|problem|worries|rush|sure|wait)\b", x, re.IGNORECASE):
             continue
-        if re.search(r"\b(?:at|on|before|then)\b", core[found.end("x") :]) and "coming" not in core:
+        if re.search(r"\b(?:at|on|before|then|by|early|until|from|after|today|now)\b(?! all)", core[found.end("x") :]) and "coming" not in core:
             continue
         if not reader._known(x) and not re.match(r"(?:he|she|they|it|that)\b", found["x"], re.IGNORECASE):
             continue
@@ -1736,6 +1744,8 @@ def _is_statement(reader: _Reader, clause: Clause, core: str) -> list[Step]:
             if _covers(spans, value) and len(spans) == 1:
                 details = _typed_details(value)
             return _step(clause, "set", target=name, value=value, details=details, items=items, old=old)
+    if reader._known(name) and not group and re.fullmatch(r"(?:all |already |now )?(?:\w{3,}ed|\w{3,}en|laid|cut|dug|hung|sown|grown|made|built|bought|sent|paid|sewn|done|up|in place)", value):
+        return _step(clause, "done", target=name)
     if not group and not spans and not re.match(r"(?:[A-Z\"'$€£\d]|a\s|an\s|the\s)", value) and not reader._known(name) and len(name.split()) > 3:
         return []
     if len(value.split()) > 15:
@@ -2002,7 +2012,10 @@ def _do(reader: _Reader, clause: Clause) -> list[Step]:
     if person and person["p"] not in ("I", "We", "It", "The", "They", "He", "She", "You", "That", "This"):
         bare, details, items = details_of(person["x"])
         return [Step(text=clause.text, act="task", intent="new", title=bare, target=bare, items=items, details=(*details, Detail(slot="assignee", value=person["p"])))]
-    third = re.match(rf"(?P<p>{_NAME}) (?:also )?(?P<v>sells|drives|teaches|serves|mans|checks|watches|cuts|fixes|washes|mows|waters|walks|feeds|hosts|cleans|greets|gives|speaks|performs|DJs|films|directs|writes|books|makes|prints|brings|cooks|buys|organi[sz]es|prepares|designs|drives|sends|calls|bakes|cleans|plays|paints|reviews|orders|sets up|picks up|decorates|hosts|tests|codes|builds|records|edits|sings|carries|pays|plans|collects|does|handles|runs|leads|covers) (?P<x>.+)", core)
+    third = re.match(rf"(?P<p>{_NAME}) (?:also )?(?P<v>sells|drives|serves|mans|checks|watches|cuts|fixes|washes|mows|waters|walks|feeds|hosts|cleans|greets|gives|speaks|performs|DJs|films|directs|writes|books|makes|prints|brings|cooks|buys|organi[sz]es|prepares|designs|drives|sends|calls|bakes|cleans|plays|paints|reviews|orders|sets up|picks up|decorates|hosts|tests|codes|builds|records|edits|sings|carries|pays|plans|collects|does|handles|runs|leads|covers) (?P<x>.+)", core)
+    busy = re.match(rf"(?P<p>{_NAME}) (?:teaches|works|leaves|flies|arrives|travels|sleeps|studies|lectures|operates|trains|swims|plays|has (?:a|an|another|to)\b)", core)
+    if busy and busy["p"].lower() in _known_people(reader):
+        return [reader._chat(clause)]
     if third and third["p"] not in ("It", "The", "He", "She", "That", "This", "What", "Who"):
         title = third["x"] if third["v"] in ("does", "handles", "runs", "leads", "covers") else f"{third['v']} {third['x']}"
         bare, details, items = details_of(title)

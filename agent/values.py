@@ -43,7 +43,7 @@ _DATE = "|".join(
         rf"(?:(?:early|mid|late|end of|beginning of)[\s-]+)?(?:next\s+|this\s+)?{_MONTH}\s+\d{{4}}",
         rf"(?:this|next|last|coming)\s+(?:{_WEEKDAY}|weekend|week|month|year|quarter|spring|summer|autumn|fall|winter)",
         rf"{_WEEKDAY}(?:\s*(?:-|–|to|through)\s*{_WEEKDAY})(?![a-z])",
-        rf"(?:{_WEEKDAY})(?:,?\s+(?:the\s+)?{_ORDINAL})?(?:\s+next\s+week)?",
+        rf"(?:{_WEEKDAY})(?:,?\s+(?:the\s+)?{_ORDINAL})?(?:\s+(?:morning|afternoon|evening|night))?(?:\s+next\s+week)?",
         r"the\s+day\s+after\s+tomorrow|today|tomorrow|tonight|yesterday",
         rf"in\s+{_NUMBER}\s+(?:days?|weeks?|months?|years?)(?:['’]?\s+time)?",
         rf"(?:early|mid|late|end\s+of|beginning\s+of)[\s-]+{_MONTH}",

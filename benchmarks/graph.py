@@ -3,7 +3,7 @@
     python benchmarks/graph.py [--json] [--sizes 1000 10000]
 
 `operation_p95_ms` is the slowest kind of operation at its 95th percentile, `closure_p95_ms` the slowest kind
-of closure. A quarter of the tasks and more rest on one hub (the table says how many); its change marks them all.
+of closure. A third of the tasks rest on one hub, directly or through others; its change marks them all.
 """
 
 from __future__ import annotations

@@ -123,6 +123,12 @@ _MEMBER_NAMES = frozenset(
 )
 
 
+_PEOPLE = frozenset(
+    {"participant", "guest", "member", "person", "attendee", "speaker", "player", "passenger"}
+)
+"""Names of members that are there, and not to be done."""
+
+
 def _base(node: TaskNode) -> str:
     return re.sub(r"\d+$", "", node.name)
 
@@ -502,7 +508,11 @@ def _state_verdict(graph: TaskGraph, question: Question, keys: tuple[str, ...]) 
     node = off[0] if off else graph[keys[0]]
     known = node.status == "filled" and state == "open"
     return Verdict(
-        kind="never" if off and not known else "holds", claimed=state, task=node.id, now=node.status, since=node.turn
+        kind="never" if off and not known else "holds",
+        claimed=state,
+        task=node.id,
+        now=node.status,
+        since=node.turn,
     )
 
 
@@ -537,6 +547,8 @@ def _list(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
         return Answer(question=question, tasks=parts or targets[:1], count=max(len(parts), 1))
     about = frozenset(words(question.about)) - STOP
     named = [node for node in pool if about and about.issuperset(words(_base(node)) or ("",))]
+    if not found and len(targets) > 1:
+        found = [graph[key] for key in targets if graph[key].active]
     keys = tuple(dict.fromkeys(node.id for node in named or found))
     if targets and question.value and not question.container:
         question_in = question.model_copy(update={"container": targets[0], "tasks": ()})
@@ -569,7 +581,11 @@ def _open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[str]]:
         if not parts_done:
             stack += [(key, True), *((part.id, False) for part in reversed(parts))]
             continue
-        if node.status == "filled" or (node.status == "open" and parts and all(p.id in known for p in parts)):
+        if (
+            node.status == "filled"
+            or _base(node) in _PEOPLE
+            or (node.status == "open" and parts and all(p.id in known for p in parts))
+        ):
             known.add(key)
         if node.active and (node.stale_since is not None or (node.status == "open" and key not in known)):
             left[key] = None

@@ -266,7 +266,9 @@ class TaskGraph(Mapping[str, TaskNode]):
             edges = ((needed, node.id) for node in added for needed in node.depends_on)
             graph.__dict__["dependents"] = _joined(self.dependents, edges)
         graph.__dict__["_indexes"] = {
-            keys: (known, (*changed, *new.values())) for keys, (known, changed) in self._indexes.items()
+            keys: (known, (*changed, *new.values()))
+            for keys, (known, changed) in self._indexes.items()
+            if len(changed) < len(self)  # else nobody has asked for long
         }
         return graph
 

@@ -335,7 +335,7 @@ def test_the_other_questions() -> None:
     assert talk(answers=[ask("left")]) == "Nothing is left to do."
     assert talk(answers=[ask("next", "t5")]) == "Next: hotel (near downtown)."
     assert talk(answers=[ask("next")]) == "There is nothing to do next."
-    assert talk(answers=[ask("needs", "t4", of=("t5",))]) == "The hotel needs date June 15th."
+    assert talk(answers=[ask("needs", "t4", of=("t5",))]) == "The hotel needs the date (June 15th)."
     assert talk(answers=[ask("needs", of=("t5",))]) == "The hotel needs nothing else."
     assert talk(answers=[ask("dependents", "t5", of=("t4",))]) == "The hotel depends on the date."
     assert talk(answers=[ask("dependents", of=("t3",))]) == "Nothing depends on the start."
@@ -414,7 +414,7 @@ def test_answers_as_the_history_gives_them() -> None:
 
     assert told("count", "t6") == "The name tags are 25."
     assert told("count", "t1").startswith("4: destination (Seattle)")
-    assert told("needs", "t5") == "The hotel needs date June 15th."
+    assert told("needs", "t5") == "The hotel needs the date (June 15th)."
     assert told("dependents", "t4") == "The hotel depends on the date."
     assert told("why", "t4").startswith('Because in turn 6 you said: "words of turn 6".')
     assert told("ever", "t3", value="Boston").startswith("No, I have no record of Boston")

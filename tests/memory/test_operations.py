@@ -372,6 +372,16 @@ def test_undo_refuses_to_break_the_plan(play: Play) -> None:
     assert "Pack again has taken the place of Packing" in play.refuse(Undo(turn=8))
 
 
+def test_undo_is_not_kept_back_by_what_was_made_since_and_is_gone(play: Play) -> None:
+    play.do(Unlink(task="t5", on="t4"))
+    play.do(Add(slot="flight.seat", title="Seat", parent="t4", depends_on=("t5",)))
+    play.do(Undo())
+    play.do(Undo())
+    assert play.graph["t5"].depends_on == ("t4",)
+    play.do(Undo(turn=5), Undo(turn=4))
+    assert (play.graph["t5"].depends_on, play.graph["t6"].depends_on) == ((), ("t5",))
+
+
 def test_link_and_unlink(play: Play) -> None:
     assert "circle" in play.refuse(Link(task="t2", on="t5"))
     assert "circle" in play.refuse(Link(task="t2", on="t1"))
