@@ -95,7 +95,13 @@ class Answers:
 
     def _told_one(self, node: TaskNode) -> str:
         """One task as it stands; who has a task is told by the task."""
-        if base(node.slot) == "assignee" and node.active and node.parent and node.value and same(node.title, "assignee"):
+        if (
+            base(node.slot) == "assignee"
+            and node.active
+            and node.parent
+            and node.value
+            and same(node.title, "assignee")
+        ):
             who = clip(node.value)
             return sentence(f"{who} {be(who)} responsible for {self.names.full(self.graph[node.parent])}")
         return self.names.state(node)
@@ -110,7 +116,11 @@ class Answers:
             return self._listing(self.names.with_value(nodes[0]), list(self.graph.parts(nodes[0].id)))
         rest = [node for node in nodes if node not in wholes]
         if len(wholes) > 1 and all(self.graph.parts(whole.id) for whole in wholes):
-            return [piece for n in wholes for piece in self._listing(self.names.full(n), list(members(self.graph, n.id)))]
+            return [
+                piece
+                for n in wholes
+                for piece in self._listing(self.names.full(n), list(members(self.graph, n.id)))
+            ]
         if len(wholes) == 1 and rest:
             return self._listing(self.names.full(wholes[0]), rest)
         return self._listing("", nodes)
@@ -273,7 +283,9 @@ class Answers:
         if not nodes:
             return [f"Nothing {_ALL_IN[state][1]}."]
         told = [
-            f"{self.names.short_entry(node)} (turn {node.turn})" if state == "removed" else self.names.short_entry(node)
+            f"{self.names.short_entry(node)} (turn {node.turn})"
+            if state == "removed"
+            else self.names.short_entry(node)
             for node in self.names.tops(nodes)
         ]
         if len(told) > INLINE:
@@ -343,7 +355,9 @@ class Answers:
                 f"{clip(value)} (turn {turn})" for value, turn in former[-INLINE:]
             )
             if node.value is None or self.names.is_member(node):
-                values = ", then ".join(f"{clip(value)} (from turn {turn})" for value, turn in former[-INLINE:])
+                values = ", then ".join(
+                    f"{clip(value)} (from turn {turn})" for value, turn in former[-INLINE:]
+                )
                 now = clip(told(node)) if node.active else STATUS[node.status]
                 found.append(sentence(f"it was {values}; now it is {now}"))
                 continue
@@ -367,7 +381,11 @@ class Answers:
         """What left the plan beside a task in the turn in which the task came."""
         begun = node.states()[0].turn
         beside = self.graph.parts(node.parent, gone=True)
-        return [other for other in beside if not other.active and other.turn == begun and other.states()[0].turn < begun]
+        return [
+            other
+            for other in beside
+            if not other.active and other.turn == begun and other.states()[0].turn < begun
+        ]
 
     def _gave_way(self, node: TaskNode, gone: Sequence[TaskNode]) -> str:
         """'Before that, it was the solar panel (removed in turn 5); now it is the battery pack.'."""
@@ -395,7 +413,10 @@ class Answers:
             return [*found, *self._split_story(whole)]
         if node.active and (former := former_values(node)):
             if node.value is None:
-                return [*found, sentence(f"it is {clip(node.title)} now; before that, it was {clip(former[-1][0])}")]
+                return [
+                    *found,
+                    sentence(f"it is {clip(node.title)} now; before that, it was {clip(former[-1][0])}"),
+                ]
             name, value = self.names.full(node), clip(node.value)
             was = be(name, past=True)
             found.append(

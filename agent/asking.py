@@ -32,11 +32,18 @@ _ONE_OF_MANY = frozenset(
     """item ingredient task thing one step person people participant guest attendee stop channel topic category
     material component part entry city place book song chore""".split()
 )
-_PEOPLE = content("teachers supervisors speakers helpers volunteers players members crew band team panel chaperones actors")
+_PEOPLE = content(
+    "teachers supervisors speakers helpers volunteers players members crew band team panel chaperones actors"
+)
 _ALWAYS = re.compile(r"\s*\bfrom the start$")
-_SESSIONS = re.compile(r"(?:\w+ )*(?:session|meeting|part|group|slot|block|event|appointment|call)s?", re.IGNORECASE)
+_SESSIONS = re.compile(
+    r"(?:\w+ )*(?:session|meeting|part|group|slot|block|event|appointment|call)s?", re.IGNORECASE
+)
 
-_TIMELY_ONLY = re.compile(r"(?:(?:on|at|in|by|for) )?(?:the )?(?:\w+ )?\S*\d\S*(?: (?:[ap]\.?m\.?|of \w+|euros?|dollars?|\w+))?", re.IGNORECASE)
+_TIMELY_ONLY = re.compile(
+    r"(?:(?:on|at|in|by|for) )?(?:the )?(?:\w+ )?\S*\d\S*(?: (?:[ap]\.?m\.?|of \w+|euros?|dollars?|\w+))?",
+    re.IGNORECASE,
+)
 _Claim = tuple[tuple[str, ...], str | None, TaskNode | None]
 """What a claim can be about: tasks, the value supposed of them, the container that it is supposed to be in."""
 
@@ -64,7 +71,9 @@ class Asker(Finder):
         question = Question(
             kind=kind,
             tasks=tasks,
-            about="" if kind == "list" and not (tasks or container) else step.target or (step.within if kind == "list" else ""),
+            about=""
+            if kind == "list" and not (tasks or container)
+            else step.target or (step.within if kind == "list" else ""),
             value=value,
             container=container.id if container else None,
             act=asked.act,
@@ -78,18 +87,26 @@ class Asker(Finder):
             return self.graph[step.within_task]
         if not step.within:
             return None
-        return self._container_named(step.within) or self.find(step.within, loose=False) or self.find(step.within, gone=True)
+        return (
+            self._container_named(step.within)
+            or self.find(step.within, loose=False)
+            or self.find(step.within, gone=True)
+        )
 
     def _container_named(self, words: str) -> TaskNode | None:
         """Of the tasks that the words name, the one that holds others."""
         wanted = content(words)
-        named = [hit.node for hit in self.hits(words) if wanted <= words_of(hit.node) and hit.node.value is None]
+        named = [
+            hit.node for hit in self.hits(words) if wanted <= words_of(hit.node) and hit.node.value is None
+        ]
         holding = [node for node in named if self.graph.parts(node.id) or node.depends_on]
         return holding[0] if holding else None
 
     # ---- what a question is about -----------------------------------------------------------------
 
-    def _asked(self, step: Step, container: TaskNode | None) -> tuple[QuestionKind, tuple[str, ...], str | None]:
+    def _asked(
+        self, step: Step, container: TaskNode | None
+    ) -> tuple[QuestionKind, tuple[str, ...], str | None]:
         """Kind, tasks and value of a question that supposes nothing but a state."""
         kind = step.asked.kind if step.asked else "value"
         value = step.asked.value if step.asked else None
@@ -107,8 +124,18 @@ class Asker(Finder):
         if kind in ("why", "history"):
             found = self._saying(step.target) or self._nearest(step.target, gone=True)
             root = self.root()
-            fallback = () if content(step.target) or root is None else tuple(node.id for node in self.focus_nodes()[:1])
-            return kind, tuple(node.id for node in found[:2]) or fallback or ((root.id,) if root and kind == "why" else ()), value
+            fallback = (
+                ()
+                if content(step.target) or root is None
+                else tuple(node.id for node in self.focus_nodes()[:1])
+            )
+            return (
+                kind,
+                tuple(node.id for node in found[:2])
+                or fallback
+                or ((root.id,) if root and kind == "why" else ()),
+                value,
+            )
         if kind == "before":
             return kind, self._former_of(step, value), value
         return self._valued(step)
@@ -121,7 +148,9 @@ class Asker(Finder):
             pieces = [step.target]
         found = [key for piece in pieces for key in self._one(piece, slots)]
         if not found and not slots and not step.target:
-            focus = self.focus_nodes()[:1] if re.search(r"\b(?:it|that|this)\b", step.text, re.IGNORECASE) else []
+            focus = (
+                self.focus_nodes()[:1] if re.search(r"\b(?:it|that|this)\b", step.text, re.IGNORECASE) else []
+            )
             return ("value", (focus[0].id,), None) if focus else ("summary", (), None)
         return "value", tuple(dict.fromkeys(found)), None
 
@@ -146,7 +175,11 @@ class Asker(Finder):
         named = self._nearest(words)
         person = next((node for node in named if is_person_slot(node) and node.parent), None)
         if person is not None and asked <= content(person.value or person.title) | content(person.name):
-            same = [node for node in self._all(words) if is_person_slot(node) and not is_member(node) and node.parent]
+            same = [
+                node
+                for node in self._all(words)
+                if is_person_slot(node) and not is_member(node) and node.parent
+            ]
             return [self.holder(node).id for node in same] or [person.id]
         return [node.id for node in named]
 
@@ -176,7 +209,11 @@ class Asker(Finder):
             first = strong[0]
             wanted = content(words)
             if wanted <= content(first.title) and is_member(first) and wanted != content(first.title):
-                equals = [n for n in strong[1:4] if n.parent == first.parent and wanted <= content(n.title) and is_member(n)]
+                equals = [
+                    n
+                    for n in strong[1:4]
+                    if n.parent == first.parent and wanted <= content(n.title) and is_member(n)
+                ]
                 return [first, *equals]
             return [first]
         if (node := self.find(words)) is not None:
@@ -189,7 +226,11 @@ class Asker(Finder):
         marks = [word for word in words.split() if re.search(r"\d", word)]
         gone = [word for word in words.split() if knows(self.graph, word) and not self.hits(word)]
         if gone:  # only a former state names it
-            former = [node for node in self.graph.values() if any(content(gone[0]) <= words_of(state) for state in node.states())]
+            former = [
+                node
+                for node in self.graph.values()
+                if any(content(gone[0]) <= words_of(state) for state in node.states())
+            ]
             return [max(former, key=lambda node: (node.active, node.turn))] if former else []
         if not marks:
             return []
@@ -236,7 +277,11 @@ class Asker(Finder):
             return [scope.id]
         parts = [part.id for part in self.graph.parts(scope.id) if self._answers(part, asked)]
         if parts or scope.parent is None or asked == "who":
-            return parts or ([node.id for node in self.graph.subtree(scope.id)[1:] if self._answers(node, asked)][:6] if asked != "who" else [])
+            return parts or (
+                [node.id for node in self.graph.subtree(scope.id)[1:] if self._answers(node, asked)][:6]
+                if asked != "who"
+                else []
+            )
         return [node.id for node in self.graph.subtree(scope.id)[1:] if self._answers(node, asked)][:3]
 
     def _answers(self, node: TaskNode, asked: str) -> bool:
@@ -253,7 +298,11 @@ class Asker(Finder):
     def _tells_itself(self, node: TaskNode, asked: str, words: str) -> bool:
         """Whether a task says in its own words what is asked: 'delivered at 5 pm' when it is delivered."""
         text = f"{node.title} {node.value or ''}"
-        if node.value is not None and content(words) and content(words) <= content(node.title) | content(node.name):
+        if (
+            node.value is not None
+            and content(words)
+            and content(words) <= content(node.title) | content(node.name)
+        ):
             return True
         if asked in _KINDS:
             return any(span.kind in _KINDS[asked] for span in values.spot(text))
@@ -270,7 +319,9 @@ class Asker(Finder):
         inside = self.graph.subtree(root.id)[1:] if not owners else self.graph.subtree(owners[0].id)[1:]
         direct = [node.id for node in inside if is_person_slot(node) or slot_group(node.name) == "people"]
         if not direct:
-            of_people = [node for node in inside if slot_group(node.title) == "people" or content(node.title) & _PEOPLE]
+            of_people = [
+                node for node in inside if slot_group(node.title) == "people" or content(node.title) & _PEOPLE
+            ]
             direct = [node.id for node in of_people]
         return direct or [owner.id for owner in owners[:1]]
 
@@ -283,18 +334,30 @@ class Asker(Finder):
         named = self._all(words)
         for node in named:
             kind = content(kind_name(node.title))
-            own = bool(kind & content(words)) or content(node.title) == content(words) or content(node.name) == content(words)
+            own = (
+                bool(kind & content(words))
+                or content(node.title) == content(words)
+                or content(node.name) == content(words)
+            )
             if node.parent is None and own and (self.graph.parts(node.id) or len(named) == 1):
                 return node
-        exact = [node for node in named if self.graph.parts(node.id) and content(words) == content(node.title)]
+        exact = [
+            node for node in named if self.graph.parts(node.id) and content(words) == content(node.title)
+        ]
         return exact[0] if exact else None
 
-    def _listed(self, step: Step, container: TaskNode | None) -> tuple[QuestionKind, tuple[str, ...], str | None]:
+    def _listed(
+        self, step: Step, container: TaskNode | None
+    ) -> tuple[QuestionKind, tuple[str, ...], str | None]:
         """list: the members of a container, or of what the talk is about."""
         if step.slot == "who":
             root = self.root()
             inside = self.graph.subtree(root.id) if root else ()
-            people = tuple(node.id for node in inside if slot_group(node.name) in ("assignee", "people") or is_person_slot(node))
+            people = tuple(
+                node.id
+                for node in inside
+                if slot_group(node.name) in ("assignee", "people") or is_person_slot(node)
+            )
             return ("value", people, None) if len(people) > 1 else ("summary", (), None)
         if re.search(r"\s+and\s+", step.within) and not knows(self.graph, step.within):
             several = [self._container_named(piece) for piece in re.split(r"\s+and\s+", step.within)]
@@ -303,7 +366,11 @@ class Asker(Finder):
         if container is not None:
             if not container.active:
                 return "list", (container.id,), None
-            return ("list", (container.id,), None) if self._holds(container) else ("value", (container.id,), None)
+            return (
+                ("list", (container.id,), None)
+                if self._holds(container)
+                else ("value", (container.id,), None)
+            )
         words = step.target or step.within
         if not words or not content(words):
             home = self.container("")
@@ -332,7 +399,9 @@ class Asker(Finder):
         people = noun in ("guest", "participant", "attendee", "person", "people", "invitee")
         for scope in self.scopes():
             parts = self.graph.parts(scope) if scope else ()
-            if any(part.name.rstrip("0123456789") == noun or (people and is_person_slot(part)) for part in parts):
+            if any(
+                part.name.rstrip("0123456789") == noun or (people and is_person_slot(part)) for part in parts
+            ):
                 if people:
                     return tuple(part.id for part in parts if is_person_slot(part))
                 return (scope,) if scope else ()
@@ -400,12 +469,22 @@ class Asker(Finder):
             found = [self.graph[key] for slot in slots for key in self._slots(owners, slot, words)] or owners
             found = [node for node in found if _has_former(node)] or found
             if not any(_has_former(node) for node in found):
-                kin = [node for hit in self.hits(words, gone=True) if (node := hit.node) and _has_former(node) and hit.covered > 0.6]
-                inside = [node for owner in owners for node in self.graph.subtree(owner.id) if _has_former(node)]
+                kin = [
+                    node
+                    for hit in self.hits(words, gone=True)
+                    if (node := hit.node) and _has_former(node) and hit.covered > 0.6
+                ]
+                inside = [
+                    node for owner in owners for node in self.graph.subtree(owner.id) if _has_former(node)
+                ]
                 found = kin[:1] or inside[:1] or found
         elif slots:
             last = self._last_changed()
-            fitting = [node for node in self.graph.active if any(self._answers(node, slot) for slot in slots) and not is_member(node)]
+            fitting = [
+                node
+                for node in self.graph.active
+                if any(self._answers(node, slot) for slot in slots) and not is_member(node)
+            ]
             found = sorted((node for node in fitting if _has_former(node)), key=lambda node: -node.turn)[:1]
             found = found or ([last] if last else []) or fitting[:1]
         elif value is not None and (held := self._nearest(value, gone=True)):
@@ -424,8 +503,16 @@ class Asker(Finder):
         ]) and len(alike) > 1 and re.search(r"s$", words):  # fmt: skip
             return tuple(node.id for node in alike)
         if members and len(members) == len(found):
-            kin = [part for part in self.graph.parts(members[0].parent, gone=True) if part.name.rstrip("0123456789") == members[0].name.rstrip("0123456789")]
-            if len(found) > 1 or (members[0].name.rstrip("0123456789") != "item" and words and content(words) <= content(members[0].name)):
+            kin = [
+                part
+                for part in self.graph.parts(members[0].parent, gone=True)
+                if part.name.rstrip("0123456789") == members[0].name.rstrip("0123456789")
+            ]
+            if len(found) > 1 or (
+                members[0].name.rstrip("0123456789") != "item"
+                and words
+                and content(words) <= content(members[0].name)
+            ):
                 found = kin
         return tuple(node.id for node in found)
 
@@ -439,7 +526,12 @@ class Asker(Finder):
         judged: list[tuple[int, int, _Claim]] = []
         for number, (tasks, value, place) in enumerate(candidates):
             question = Question(
-                kind=asked.kind, tasks=tasks, about=step.target, value=value, act=asked.act, container=place.id if place else None
+                kind=asked.kind,
+                tasks=tasks,
+                about=step.target,
+                value=value,
+                act=asked.act,
+                container=place.id if place else None,
             )
             verdict = answer(self.graph, question).verdict
             judged.append((_rank(verdict), number, (tasks, value, place)))
@@ -451,11 +543,15 @@ class Asker(Finder):
         supposed = (step.asked.value if step.asked else None) or target
         entity = self._entity(supposed)
         if step.slot == "who" and (root := self.root()) is not None:
-            yield from ([((node.id,), entity, None)] if (node := self._former(entity)) else [((), entity, root)])
+            yield from (
+                [((node.id,), entity, None)] if (node := self._former(entity)) else [((), entity, root)]
+            )
             return
         if step.slot and (slot := self.slot(step.slot.replace("_", " "))):
             yield (slot.id,), entity, None
-        if step.slot == "start" and (begun := next((n for n in self.graph.active if n.value and re.search(r"\bfrom\b", n.value)), None)):
+        if step.slot == "start" and (
+            begun := next((n for n in self.graph.active if n.value and re.search(r"\bfrom\b", n.value)), None)
+        ):
             yield (begun.id,), entity, None
         typed = list(self._typed(target, supposed, container))
         yield from typed
@@ -470,7 +566,11 @@ class Asker(Finder):
 
     def _typed(self, target: str, supposed: str, container: TaskNode | None) -> Iterator[_Claim]:
         """A date, time, amount or number that is supposed, with the slot of its kind."""
-        spans = values.spot(supposed) or values.spot("on " + supposed) or (values.spot("at " + supposed) if re.fullmatch(r"\d{1,2}(?::\d\d)?", supposed.strip()) else [])
+        spans = (
+            values.spot(supposed)
+            or values.spot("on " + supposed)
+            or (values.spot("at " + supposed) if re.fullmatch(r"\d{1,2}(?::\d\d)?", supposed.strip()) else [])
+        )
         if not spans:
             return
         span = spans[-1]
@@ -483,7 +583,9 @@ class Asker(Finder):
         if asked in _GROUPS:
             near = owners or self.focus_nodes()[:1]
             for owner in near:
-                if slots := self._slots_in(owner, asked) or (self._slots([owner], asked, self._known(rest)) if asked in _KINDS else []):
+                if slots := self._slots_in(owner, asked) or (
+                    self._slots([owner], asked, self._known(rest)) if asked in _KINDS else []
+                ):
                     yield tuple(slots), span.text, None
             if not owners and (slots := self._slots([], asked, "")):
                 yield tuple(slots), span.text, None
@@ -499,10 +601,16 @@ class Asker(Finder):
             yield (container.id,), entity, None
             yield (), entity, self.holder(container)
             return
-        member = next((hit.node for hit in self.hits(entity, gone=True, within=container) if hit.covered > 0.99), None)
+        member = next(
+            (hit.node for hit in self.hits(entity, gone=True, within=container) if hit.covered > 0.99), None
+        )
         if member is not None:
             yield (member.id,), entity, container
-        if not knows(self.graph, entity) and not self.members(container) and (slot := self._untyped(container)):
+        if (
+            not knows(self.graph, entity)
+            and not self.members(container)
+            and (slot := self._untyped(container))
+        ):
             yield (slot.id,), entity, None
         yield (container.id,), entity, container
         if supposed != entity:
@@ -531,7 +639,11 @@ class Asker(Finder):
         person = not subjects or is_person_slot(subjects[0])
         yield from (*turned, *meant) if person else (*meant, *turned)
         for node in subjects:
-            if not knows(self.graph, entity) and entity[:1].isupper() and (places := self._slots_in(node, "where")):
+            if (
+                not knows(self.graph, entity)
+                and entity[:1].isupper()
+                and (places := self._slots_in(node, "where"))
+            ):
                 yield tuple(places[:1]), entity, None
         for node in self._nearest(supposed):
             yield (node.id,), name, None
@@ -547,7 +659,11 @@ class Asker(Finder):
                 if not content(name) or not content(value):
                     continue
                 named = self.slot(name) if slot_group(name) else None
-                exact = [node for node in self._all(name) if content(name) <= content(node.title) | content(node.name)]
+                exact = [
+                    node
+                    for node in self._all(name)
+                    if content(name) <= content(node.title) | content(node.name)
+                ]
                 if knows(self.graph, supposed) and len(pieces) < 3:
                     exact = [node for node in exact if node.value is not None]
                 for node in [*([named] if named else []), *exact[:2]]:
@@ -560,7 +676,11 @@ class Asker(Finder):
         if entity[:1].isupper() and hit is None and (places := self._slots([], "where", "")):
             yield tuple(places[:1]), entity, None
         if hit is None:
-            focus = [node for node in self.focus_nodes()[:1] if node.value is not None or not self.graph.parts(node.id)]
+            focus = [
+                node
+                for node in self.focus_nodes()[:1]
+                if node.value is not None or not self.graph.parts(node.id)
+            ]
             if focus:
                 yield (focus[0].id,), entity, None
             elif (home := self.container("")) is not None:
@@ -576,7 +696,9 @@ class Asker(Finder):
             present = words_of(hit.node)
             if not present & wanted or wanted <= present or hit.node.value is not None:
                 continue
-            former = [state for state in hit.node.history if len(wanted & words_of(state)) > len(wanted & present)]
+            former = [
+                state for state in hit.node.history if len(wanted & words_of(state)) > len(wanted & present)
+            ]
             if not former:
                 continue
             missing = (wanted & words_of(former[-1])) - present
@@ -618,4 +740,3 @@ def _has_former(node: TaskNode) -> bool:
     """Whether a task held another value, or had another title, before."""
     present = node.value if node.value is not None else node.title
     return any((state.value if state.value is not None else state.title) != present for state in node.history)
-

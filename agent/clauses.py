@@ -11,7 +11,7 @@ from .lexicon import DO, REMOVE
 _QUOTES = {"‘": "'", "’": "'", "‚": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "…": "...", " ": " "}
 _LEAD = re.compile(
     r"^(?:(?:and|so|then|well|oh|ah|um|uh|er|hmm+|hm|ok(?:ay)?|alright|all right|right|hey|hi|hello|please|now|also|plus|btw|"
-    r"by the way|actually|wait|sorry|oops|no,? wait|no(?=\s*[,!.-])|change of plans?|new plan|no no|on second thoughts?|come to think of it|you know what|"
+    r"by the way|actually|wait|sorry|oops|no,? wait|no(?=\s*[,!.-])|never ?mind(?=\s*,)|change of plans?|new plan|no no|on second thoughts?|come to think of it|you know what|"
     r"good news|bad news|great|cool|perfect|thanks|thank you|yeah|listen|look|guys|maybe just|just|anyway|first of all|"
     r"in fact|to be honest|honestly|basically|my bad|my mistake|whoops|correction|typo|to correct(?: that)?|"
     r"let me (?:re)?think|i misspoke|that'?s wrong|that was wrong|wrong one|my mistake|apologies|i mean|i meant|on reflection|thinking about it|come to think|but|too|again|yep|ugh|damn|argh|nah|"
@@ -218,6 +218,7 @@ def clause(text: str, *, hint: str = "", quotes: tuple[str, ...] = (), first: bo
     core = re.sub(r"[\s.!?]+$", "", core)
     core = re.sub(r"\s+(?:in|on|to|into) (?:my|the|our) (?:calendar|diary)\b", "", core, flags=re.IGNORECASE)
     core = re.sub(r",?\s*\b(?:on |at |in )?(?:the )?same (?:day|time|hour|place|date|room|venue|spot)\b(?=\s*(?:$|,|instead\b|please\b))", "", core, flags=re.IGNORECASE) or core
+    core = re.sub(r",?\s*(?:and )?\b(?:i|we)(?:'ll| will|'m going to|'re going to| can) (?:give|provide|tell|send|share|list|dictate|explain|feed|supply)\b.*$", "", core, flags=re.IGNORECASE) or core
     core = re.sub(r",\s*(?:everything else|all else|the rest|leave the rest|keep the rest|keep everything else)(?: (?:stays|remains|as is|is the same|unchanged|stays the same|as it is|as it was|same)\b.*)?$", "", core, flags=re.IGNORECASE)
     correction = bool(_CORRECTION.search(core))
     addition = bool(re.match(r"(?:oh,? |ah,? |ok,? )?(?:and|also|plus)\b", core, re.IGNORECASE)) or bool(

@@ -126,6 +126,8 @@ class Finder:
             node = self.graph[key]
             if (inside is not None and key not in inside) or not (active if node.active else gone):
                 continue
+            if node.value is not None and not is_member(node) and not owned_by(node, words):
+                continue
             own = words_of(node) if node.active else _stems(node)
             shared = own & wanted
             if not shared:
@@ -208,7 +210,7 @@ class Finder:
         group, name = slot_group(words), slot_name(words)
         scopes: list[str | None] = [within.id] if within else self.scopes()
         for scope in scopes:
-            parts = [part for part in self.graph.parts(scope) if _owned_by(part, words)]
+            parts = [part for part in self.graph.parts(scope) if owned_by(part, words)]
             for node in parts:
                 if not is_member(node) and node.name == name and (node.value is not None or (scope is not None and not self.graph.parts(node.id))):
                     return node
@@ -328,20 +330,22 @@ class Finder:
         people = bool(wanted & content("people person guest guests participant attendee head seats adult pupil kid"))
         candidates = []
         for node in self.graph.active:
-            holds = node.value if node.value is not None else node.title
-            if values.number_of(holds) is None or values.kind_of(holds) in ("date", "time", "email", "phone"):
-                continue
             above = words_of(self.graph[node.parent]) if node.parent else frozenset()
             own = words_of(node)
             if wanted & own or (people and node.name in ("party_size", "people", "guests", "guest", "count", "participants", "seats", "persons")):
-                candidates.append((2.0 + len(wanted & own), node))
+                score = 2.0 + len(wanted & own)
             elif wanted and wanted <= (own | above):
-                candidates.append((1.0, node))
+                score = 1.0
+            else:
+                continue
+            holds = node.value if node.value is not None else node.title
+            if values.number_of(holds) is not None and values.kind_of(holds) not in ("date", "time", "email", "phone"):
+                candidates.append((score, node))
         rank = {key: -position for position, key in enumerate(self.focus)}
         return max(candidates, key=lambda pair: (pair[0], rank.get(pair[1].id, -99)))[1] if candidates else None
 
 
-def _owned_by(node: TaskNode, words: str) -> bool:
+def owned_by(node: TaskNode, words: str) -> bool:
     """Whether words can mean a slot that belongs to somebody: 'my name' is not the dog's name."""
     owner = re.match(r"(.+?)'s ", node.title)
     return owner is None or content(owner[1]) <= content(words)

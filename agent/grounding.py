@@ -51,6 +51,7 @@ from .finding import (
     is_project,
     kind_name,
     knows,
+    owned_by,
     slot_name,
     typed_in,
     words_of,
@@ -121,7 +122,7 @@ class _Grounder(Finder):
         if parent is not None:
             group = slot_group(slot)
             for node in self.graph.parts(parent.id):
-                if not is_member(node) and (node.name == name or (group and slot_group(node.name) == group and node.value is not None)):
+                if not is_member(node) and owned_by(node, slot.replace("_", " ")) and (node.name == name or (group and slot_group(node.name) == group and node.value is not None)):
                     held = node
                     if node.name == name:
                         break
@@ -540,6 +541,11 @@ class _Grounder(Finder):
             node, token = shaped
             self.do(Update(task=node.id, value=_exchanged(node.value, token, value)) if node.value else Update(task=node.id, title=_exchanged(node.title, token, value)), step.text)
             return
+        if step.old == "last" and (alike := self._headed_alike(value)) is not None:
+            node, phrase = alike
+            new = _exchanged(node.value or node.title, phrase, value)
+            self.do(Update(task=node.id, value=new) if node.value is not None else Update(task=node.id, title=new), step.text)
+            return
         latest = self._latest_value(value, corrected=step.old == "last")
         if latest is not None:
             if latest.value is not None:
@@ -567,6 +573,17 @@ class _Grounder(Finder):
 
     def _related(self, held: TaskNode, own: TaskNode) -> bool:
         return own.id in {node.id for node in self.graph.ancestors(held.id)} or held.parent in {node.id for node in self.graph.ancestors(own.id)}
+
+    def _headed_alike(self, value: str) -> tuple[TaskNode, str] | None:
+        """A phrase of the plan with the same noun: 'Italian course' can only correct 'Portuguese course'."""
+        words = value.split()
+        if len(words) < 2 or not words[-1].isalpha():
+            return None
+        for node in sorted(self.graph.active, key=lambda one: -one.turn):
+            found = re.search(rf"[\w-]+\s+{re.escape(words[-1])}\b", node.value or node.title, re.IGNORECASE)
+            if found and found[0].lower() != value.lower():
+                return node, found[0]
+        return None
 
     def _shaped(self, value: str) -> tuple[TaskNode, str] | None:
         """A word of the same shape among what was said last: 'A2' can only correct 'B1'."""

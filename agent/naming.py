@@ -170,7 +170,9 @@ class Names:
     def _shared(self, node: TaskNode) -> list[str]:
         """The entries of what a task uses of another one: the onions of the soup in the dumplings."""
         used = (self.graph[key] for key in node.depends_on)
-        return [self.entry(n, deep=False) for n in used if n.active and n.parent != node.id and self.is_listed(n)]
+        return [
+            self.entry(n, deep=False) for n in used if n.active and n.parent != node.id and self.is_listed(n)
+        ]
 
     def _generic(self, node: TaskNode) -> bool:
         """Whether a member's title only says what kind of member it is: 'participant' for Alice."""

@@ -339,7 +339,9 @@ class _Reader:
                 core = clause.core
         if self.view.question is not None and self.number == 1 and (answer := self._answer(clause)):
             return answer
-        if clause.hint and slot_group(clause.hint) and (used := re.fullmatch(r"(?:use|take|choose|pick|go with|go for|have|put|let'?s use|let'?s take|book us into|book|get) (?P<value>.+)", core, re.IGNORECASE)):
+        if re.match(r"(?:generate|put together|write (?:out|up|down)|draw up|produce|create|make|build|prepare|compile|give me|show me|lay out|print)\s+(?:me |us )?(?:the|a|an|my|our)\s+(?:complete|full|final|whole|entire|overall|finished)\b", core, re.IGNORECASE):
+            return [self._ask(clause.with_core("give me the complete plan"))]
+        if clause.hint and (slot_group(clause.hint) or self._known(clause.hint)) and (used := re.fullmatch(r"(?:use|take|choose|pick|go with|go for|have|put|let'?s use|let'?s take|book us into|book|get) (?P<value>.+)", core, re.IGNORECASE)):
             if not re.search(r"\b(?:instead of|in place of|for|back)\b", core):
                 return _step(clause, "set", target=clause.hint, slot=_slot_name(clause.hint), value=used["value"])
         if re.fullmatch(r"(?:so )?(?:please )?(?:change|update|fix|adjust|move) (?:it|that|this)(?: accordingly| please)?", core, re.IGNORECASE) and self.typed:
@@ -436,6 +438,8 @@ class _Reader:
         if not clause.hint:
             return steps
         made = []
+        if len(steps) == 1 and steps[0].act == "task" and not steps[0].items and [d.slot for d in steps[0].details] == ["assignee"]:
+            return [Step(text=clause.text, act="set", target=clause.hint, slot=_slot_name(clause.hint), value=steps[0].details[0].value)]
         known = not slot_group(clause.hint) and self._known(clause.hint)
         for step in steps:
             if known and step.act in ("add", "remove", "replace", "only", "hold", "resume", "done", "share") and not step.within and not step.everywhere:
@@ -589,6 +593,9 @@ def details_of(core: str) -> tuple[str, tuple[Detail, ...], tuple[Detail, ...]]:
     if found := re.search(r"\s+(?:for|as|to)\s+(?:the\s+|a\s+)?(?P<slot>position|role|job|post|part) of (?:an?\s+|the\s+)?(?P<value>[\w -]+)$", text, re.IGNORECASE):
         text = text[: found.start()]
         details.append(Detail(slot=found["slot"].lower(), value=found["value"]))
+    if found := re.search(rf"\s+on\s+(?P<value>{_NAME}\s(?:Road|Street|Avenue|Lane|Drive|Square|Boulevard|Way|Place|Bridge|Hill|Row|Court))\b", text):
+        text = text[: found.start()] + " " + text[found.end() :]
+        details.append(Detail(slot="place", value=found["value"]))
     travel = bool(_TRAVEL.search(core))
     for _ in range(4):
         found = None
@@ -1017,6 +1024,10 @@ def _instead(reader: _Reader, clause: Clause) -> list[Step]:
 def _split(reader: _Reader, clause: Clause) -> list[Step]:
     """'Split it into two parts: Bob from 2 to 2:45, the rest at 4'."""
     found = re.search(r"\b(?:split|divide|break|separate)\b\s*(?P<target>.*?)(?:\s*\b(?:in|into|up into|up in|up)\b\s*(?:two|three|four|2|3|4|a couple of|separate|several)?\s*(?:separate\s+)?(?:parts?|sessions?|meetings?|groups?|slots?|halves|blocks?|calls?|shifts?|events?|appointments?|visits?|rounds?|rehearsals?|classes|tables|tours|teams|batches|trips|interviews|\w+s)?)?\s*(?:[:;,-]|\bso\b|\bwith\b|\bwhere\b|$)\s*(?P<parts>.*)$", clause.text.rstrip(".! "), re.IGNORECASE)
+    if not found:
+        found = re.fullmatch(r"(?P<target>)(?:.*?[,.]\s*)?(?:so |let'?s |please |just )*(?:make|do|have|hold|run|turn)\s+(?:it |that |this )?(?:into )?(?:two|three|2|3|separate)(?: separate| different)?\s+\w+\s*(?::|,|-)\s*(?P<parts>.+)", clause.text.rstrip(".! "), re.IGNORECASE)
+        if found and len(_parts(found["parts"])) < 2:
+            found = None
     if not found or clause.question:
         return []
     target = re.sub(r"\s+(?:up|by .*|between .*|among .*)$", "", found["target"].strip())
@@ -1869,6 +1880,8 @@ def _people(text: str) -> bool:
 
 def _wanted(reader: _Reader, clause: Clause, x: str) -> list[Step]:
     """'I need milk, eggs and a playlist', 'we want a room with a balcony'."""
+    if clause.correction and not _list_like(x):
+        return _step(clause, "set", target="", value=x, old="last")
     if found := re.fullmatch(r"(?P<x>.+?) (?:for|at|in|on) (?P<within>(?:the |my |our )[\w' -]+)", x, re.IGNORECASE):
         if reader._known(_np(found["within"])) or _is_event(found["within"]):
             if not values.kind_of(_np(found["within"])):
@@ -2095,7 +2108,7 @@ def _statement(reader: _Reader, clause: Clause) -> list[Step]:
         return []
     if found := re.fullmatch(r"(?:we|i)(?:'ve| have)? (?:picked|chose|chosen|booked|selected|hired|named|decided on|settled on|went with|got|took|reserved) (?P<value>.+?) (?:as|for) (?P<target>(?:the |our |my ).+)", core, re.IGNORECASE):
         return _step(clause, "set", target=found["target"], value=found["value"], slot=_slot_name(_np(found["target"])), intent=None)
-    if found := re.fullmatch(r"(?P<target>(?:the |my |our )[\w' -]+?|[A-Z][\w' -]+?) (?:leaves?|departs?|lands?|arrives?|starts?|begins?|ends?|takes place|happens?|comes?|opens?|closes?|runs?|goes|is|are|reads?|lasts|costs?|falls|meets?|reads|flies|plays?|gives?|sells?)\s+(?P<rest>.+)", core):
+    if found := re.fullmatch(r"(?P<target>(?:the |my |our )[\w' -]+?|[A-Z][\w' -]+?) (?:leaves?|departs?|lands?|arrives?|starts?|begins?|ends?|takes place|took place|happened|happens?|comes?|opens?|closes?|runs?|goes|is|are|reads?|lasts|costs?|falls|meets?|reads|flies|plays?|gives?|sells?)\s+(?P<rest>.+)", core):
         _, details, items = details_of(f"{found['target']} {found['rest']}")
         target = _np(found["target"])
         spans = values.spot(found["rest"])

@@ -24,6 +24,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import resource
 import sqlite3
 import statistics
@@ -347,8 +348,15 @@ def resume(which: str, home: Path) -> None:
         (taskloom(home) if which == "taskloom" else Chatbot(home, ready)).talk(words)
 
     spent = timed(turn)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "linux" else 1024**2)
-    print(json.dumps([spent, peak]))
+    print(json.dumps([spent, peak()]))
+
+
+def peak() -> float:
+    """The largest resident memory of this process in MB."""
+    status = Path("/proc/self/status")  # Linux hands the parent's ru_maxrss on
+    if status.exists():
+        return int(re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())[0]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
 
 
 # ---- all of it --------------------------------------------------------------------------------------
