@@ -487,7 +487,7 @@ class Answers:
         if container is not None:
             return f" in {the(title_of(container))}"
         if node is not None and not names(verdict.claimed, node.title) and not self.names.is_member(node):
-            return f" as {the(title_of(node))}"
+            return f" {'as' if node.value is not None else 'for'} {the(title_of(node))}"
         return ""
 
     def _now(self, answer: Answer, verdict: Verdict) -> str:
@@ -501,7 +501,7 @@ class Answers:
         return f"there is {clip(now)}" if container is not None else f"it is {clip(now)}"
 
     def _since_the_start(self, answer: Answer, verdict: Verdict) -> list[str]:
-        """What was there before something that is supposed to have been so from the start; [] where it was."""
+        """What was there before something that is supposed to have been so from the start, or nothing."""
         node = self.graph.get(verdict.task) if verdict.task else None
         if node is None or not verdict.since or not answer.question.about.endswith("from the start"):
             return []
@@ -564,7 +564,8 @@ class Answers:
 
     def _never(self, answer: Answer, verdict: Verdict) -> list[str]:
         claimed, place = clip(verdict.claimed), self._part_of(answer, verdict)
-        now = self._now(answer, verdict)
+        about = self.graph.get(verdict.task) if verdict.task else None
+        now = "" if about is not None and about.value is None else self._now(answer, verdict)
         if answer.question.denied:
             end = f"; {now}" if now else ""
             return [sentence(f"Right, there is no record of {claimed}{place}{end}")]
@@ -597,7 +598,7 @@ class Answers:
             return [sentence(f"{opening}; {claimed} was {self._ended(verdict)}{when}")]
         now = self._now(answer, verdict)
         if now and not names(verdict.claimed, now):
-            return [sentence(f"{opening}; now{'' if ': ' in now else ','} {now}")]
+            return [sentence(f"{opening}; {now}")]
         return [sentence(opening if not claimed or not place else f"{opening} ({claimed}{place})")]
 
 

@@ -14,11 +14,13 @@ from . import values
 from .finding import Finder, is_member, is_person_slot, kind_name, knows, words_of
 from .interpreter import Step
 from .lexicon import content, singular, slot_group
+from .wording import word_set
 
 _GROUPS = {
     "where": ("place", "destination", "hotel", "address"), "when": ("date", "deadline", "time"),
     "date": ("date", "deadline"), "until": ("date", "deadline"), "since": ("date",), "time": ("time",),
-    "start": ("start",), "who": ("people", "assignee"), "amount": ("budget",), "duration": ("duration",), "count": ("count",),
+    "start": ("start",), "who": ("people", "assignee"), "amount": ("budget",), "duration": ("duration",),
+    "count": ("count",),
 }  # fmt: skip
 """The groups of slots that answer a question word."""
 
@@ -28,9 +30,9 @@ _KINDS = {
 }  # fmt: skip
 """The kinds of value that answer a question word."""
 
-_ONE_OF_MANY = frozenset(
-    """item ingredient task thing one step person people participant guest attendee stop channel topic category
-    material component part entry city place book song chore""".split()
+_ONE_OF_MANY = word_set(
+    """item ingredient task thing one step person people participant guest attendee stop channel topic
+    category material component part entry city place book song chore"""
 )
 _PEOPLE = content(
     "teachers supervisors speakers helpers volunteers players members crew band team panel chaperones actors"
@@ -45,7 +47,7 @@ _TIMELY_ONLY = re.compile(
     re.IGNORECASE,
 )
 _Claim = tuple[tuple[str, ...], str | None, TaskNode | None]
-"""What a claim can be about: tasks, the value supposed of them, the container that it is supposed to be in."""
+"""What a claim can be about: tasks, the value supposed of them, the container it is supposed to be in."""
 
 
 class Asker(Finder):
@@ -211,7 +213,7 @@ class Asker(Finder):
             if wanted <= content(first.title) and is_member(first) and wanted != content(first.title):
                 equals = [
                     n
-                    for n in strong[1:4]
+                    for n in strong[1:12]
                     if n.parent == first.parent and wanted <= content(n.title) and is_member(n)
                 ]
                 return [first, *equals]
@@ -222,7 +224,7 @@ class Asker(Finder):
         return weak[:1]
 
     def _saying(self, words: str) -> list[TaskNode]:
-        """The slot that holds, or held, a number or name among the words: the time for 'Why did it move to 11'."""
+        """The slot that holds, or held, a number or name: the time for 'Why did it move to 11'."""
         marks = [word for word in words.split() if re.search(r"\d", word)]
         gone = [word for word in words.split() if knows(self.graph, word) and not self.hits(word)]
         if gone:  # only a former state names it
@@ -235,11 +237,12 @@ class Asker(Finder):
         if not marks:
             return []
         said = [
-            (sum(any(says(mark, state.value) for state in node.states()) for mark in marks), node.active, node.turn, node)
-            for node in self.graph.values() if node.value is not None
-        ]  # fmt: skip
-        found = [entry for entry in said if entry[0] == len(marks)]
-        return [max(found, key=lambda entry: entry[:3])[3]] if found else []
+            (sum(any(says(mark, state.value) for state in node.states()) for mark in marks), node)
+            for node in self.graph.values()
+            if node.value is not None
+        ]
+        found = [node for count, node in said if count == len(marks)]
+        return [max(found, key=lambda node: (node.active, node.turn))] if found else []
 
     def _slots(self, owners: Sequence[TaskNode], asked: str, words: str) -> list[str]:
         """The tasks that answer a question word for some tasks, or for what the talk is about."""
@@ -259,7 +262,7 @@ class Asker(Finder):
         return anywhere if len(anywhere) <= 3 and (not owners or asked in ("when", "date", "time")) else []
 
     def _slots_in(self, scope: TaskNode, asked: str) -> list[str]:
-        """What answers a question word in one task: itself, its parts, else all below it; of places the nearest."""
+        """What answers a question word in one task; of places the nearest."""
         return self._foremost(self._fitting(scope, asked), asked)
 
     def _foremost(self, found: list[str], asked: str) -> list[str]:
@@ -456,7 +459,7 @@ class Asker(Finder):
             return tuple(node.id for node in self.focus_nodes()[:1]) if pronoun else ()
         found = self._nearest(words) or self._nearest(words, gone=True)
         if all(not content(words) <= words_of(node) for node in found):
-            found = [node for node in self._all(words, gone=True)[:1]] or found
+            found = self._all(words, gone=True)[:1] or found
         return tuple(node.id for node in found)
 
     def _former_of(self, step: Step, value: str | None) -> tuple[str, ...]:
@@ -465,15 +468,15 @@ class Asker(Finder):
         words = self._known(step.target)
         found: list[TaskNode] = []
         if content(words):
+            left = [node for node in self.graph.values() if _lost(node, content(words))]
+            if slots and left:  # what had it before the swap
+                return tuple(node.id for node in left[:1])
             owners = self._nearest(words, gone=True)
             found = [self.graph[key] for slot in slots for key in self._slots(owners, slot, words)] or owners
             found = [node for node in found if _has_former(node)] or found
             if not any(_has_former(node) for node in found):
-                kin = [
-                    node
-                    for hit in self.hits(words, gone=True)
-                    if (node := hit.node) and _has_former(node) and hit.covered > 0.6
-                ]
+                near = [hit.node for hit in self.hits(words, gone=True) if hit.covered > 0.6]
+                kin = [node for node in near if _has_former(node)]
                 inside = [
                     node for owner in owners for node in self.graph.subtree(owner.id) if _has_former(node)
                 ]
@@ -544,7 +547,9 @@ class Asker(Finder):
         entity = self._entity(supposed)
         if step.slot == "who" and (root := self.root()) is not None:
             yield from (
-                [((node.id,), entity, None)] if (node := self._former(entity)) else [((), entity, root)]
+                [((node.id,), entity, None)]
+                if (node := self._former(entity)) is not None
+                else [((), entity, root)]
             )
             return
         if step.slot and (slot := self.slot(step.slot.replace("_", " "))):
@@ -681,7 +686,7 @@ class Asker(Finder):
                 for node in self.focus_nodes()[:1]
                 if node.value is not None or not self.graph.parts(node.id)
             ]
-            if focus:
+            if focus and (len(entity.split()) == 1 or not entity.islower()):
                 yield (focus[0].id,), entity, None
             elif (home := self.container("")) is not None:
                 yield (), entity, home
@@ -725,15 +730,21 @@ class Asker(Finder):
 
 
 _LEADING = re.compile(
-    r"^(?:(?:it|that|this|we|i|you|they|he|she|there)\b(?:'s|'re)?\s*|(?:said|mention\w*|picked|pick|chose|have|had|going|planned|booked"
-    r"|say|used?|asked? for|wanted?|the|a|an|my|our|to|from|in|at|on|for|about|with|of|as|put|add(?:ed)?|go(?:ing)? with)\b\s+)*",
-    re.IGNORECASE,
+    r"""^(?:(?:it|that|this|we|i|you|they|he|she|there)\b(?:'s|'re)?\s*
+    |(?:said|mention\w*|picked|pick|chose|have|had|going(?:\s+with)?|planned|booked|say|used?|asked?\s+for|wanted?
+    |the|a|an|my|our|to|from|in|at|on|for|about|with|of|as|put|add(?:ed)?|go\s+with)\b\s+)*""",
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
 def _rank(verdict: Verdict | None) -> int:
     """How well a reading of a claim fits the history: what is or was so goes before what never was."""
     return {"holds": 0, "was": 1, "never": 2, "unknown": 3}[verdict.kind] if verdict else 3
+
+
+def _lost(node: TaskNode, wanted: frozenset[str]) -> bool:
+    """Whether a task was named by words that do not name it any more."""
+    return not wanted <= words_of(node) and any(wanted <= words_of(state) for state in node.history)
 
 
 def _has_former(node: TaskNode) -> bool:

@@ -1180,7 +1180,7 @@ class _Grounder(Finder):
         self.touch(target.id)
 
     def _thing_with_details(self, words: str, said: str) -> TaskNode | None:
-        from .rules import details_of
+        from .phrases import details_of
 
         bare, details, items = details_of(words)
         node = self._thing(bare or words, said)

@@ -157,6 +157,7 @@ def is_question(core: str, question: bool) -> bool:
 _ITEMS = "(?:item|thing|one|task|to-?do|chore|step|part|ingredient|name|(?:\\w+_)?\\w+s|people|stuff)"
 
 _TABLE: tuple[tuple[QuestionKind, str], ...] = (
+    ("value", r"^(?P<about>(?:the|my|our)_.+?)_(?:is|are|was)$"),
     # ---- what changed, and why
     ("history", r"^(?:has|have|did)_(?P<about>.+?)_(?:been_)?change[d]?(?:_.*)?$"),
     ("history", rf"""^(?:how|when)_(?:did|has|have|was|were)_(?:{_I}_)?(?:(?P<about>.+?)_)?change[d]?
@@ -234,6 +235,7 @@ _TABLE: tuple[tuple[QuestionKind, str], ...] = (
         |prior_to)_(?P<about>.+)"""),
     ("needs", rf"""^what_(?:do|must|should|does|did)_{_I}_(?:still_)?(?:need|require|have_to_do|finish
         |do|get|have|want)_(?:to_\w+_)?(?:for|before)_(?P<about>.+)"""),
+    ("needs", r"^what(?:'s|_is)_(?:blocking|holding_up|stopping|delaying)_(?P<about>.+)"),
     ("needs", r"^what(?:'s|_is|_are)_(?:needed|required|necessary)_(?:for|before)_(?P<about>.+)"),
     ("needs", r"^what_(?:comes|goes|happens)_(?:first_)?(?:before|ahead_of)_(?P<about>.+)"),
     ("needs", r"""^what(?:_are|'re|_is|'s)_the_(?:prerequisites?|requirements?|dependenc(?:y
@@ -283,7 +285,7 @@ _TABLE: tuple[tuple[QuestionKind, str], ...] = (
     ("list", rf"""^what_(?:are|'re|were)_(?:all_)?(?:the|my|our)_(?P<about>{_ITEMS})(?:_(?:of|in|on
         |for|from)_(?P<within>.+))?$"""),
     ("list", r"^what_other_(?P<about>\w+)"),
-    ("list", rf"""^(?:what|which_\w+)_(?:am|are|do|did|should|will|must)_{_I}_(?:planting|buying
+    ("list", rf"""^(?:what|which_\w+)_(?:am|are|do|did|should|will|must)_{_I}_(?P<about>planting|buying
         |packing|bringing|getting|ordering|making|cooking|serving|selling|taking|bring|pack|buy
         |order|plant|sell|make|cook|need|have|visiting|inviting|growing|baking|covering)(?:_(?:for
         |in|on|to)_(?P<within>.+))?$"""),
@@ -839,7 +841,7 @@ def _slot_of(wh: str) -> str:
 
 def _bare(words: str) -> str:
     """Words without articles and signs around them; nothing for a pronoun."""
-    words = " ".join(re.sub(r"[?!,;:]", " ", words).split()).strip(" .'\"")
+    words = " ".join(re.sub(r"[?!;:]", " ", words).split()).strip(" .,'\"")
     previous = None
     while previous != words:
         previous, words = words, _ARTICLE.sub("", words)

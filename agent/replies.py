@@ -110,7 +110,7 @@ _SMALL_TALK: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
      ("You're welcome!", "You're welcome! Tell me when something changes.")),
     (re.compile(r"^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening))\b", re.IGNORECASE),
      ("Hello! What would you like to plan?", "Hello! What can I note for you?")),
-    (re.compile(r"^\W*(?:tell|sing|write|recite|give) (?:me|us) (?:a|an|some|something)\b|\b(?:joke|poem|song|riddle)\b", re.IGNORECASE),
+    (re.compile(r"^\W*(?:tell|sing|write|give) (?:me|us) an?\b|\b(?:joke|poem|song|riddle)\b", re.IGNORECASE),
      ("Nothing in your plan answers that; I only keep track of your tasks.",)),
     (re.compile(r"^\W*how are you\b", re.IGNORECASE), ("Fine, thank you! What can I note for you?",)),
 )  # fmt: skip

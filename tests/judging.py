@@ -93,11 +93,14 @@ def _dialogue(given: Mapping[str, Any], name: str, group: str) -> Dialogue:
 # ---- playing --------------------------------------------------------------------------------------
 
 
+def opened(settings: Settings) -> Taskloom:
+    """The product with these settings, on the day `NOW`."""
+    return Taskloom.open(settings, services=replace(default_services(settings), clock=lambda: NOW))
+
+
 def rules_only(home: Path) -> Taskloom:
     """The product without a model, with its threads in a folder, on the day `NOW`."""
-    settings = Settings(home=home, model="")
-    services = replace(default_services(settings), clock=lambda: NOW)
-    return Taskloom.open(settings, services=services)
+    return opened(Settings(home=home, model=""))
 
 
 def played(app: Taskloom, dialogue: Dialogue) -> Iterator[Record]:
@@ -171,7 +174,8 @@ def _unchanged(record: Record, before: Record | None, wanted: bool) -> list[str]
     if not wanted or before is None:
         return []
     now, then = (sorted(_active(one).values()) for one in (record, before))
-    return [] if now == then else [f"changed: {[one for one in now + then if now.count(one) != then.count(one)]}"]
+    gone, new = ([one for one in a if one not in b] for a, b in ((then, now), (now, then)))
+    return [] if now == then else [f"the plan has changed: gone {gone}, new {new}"]
 
 
 def _shared(record: Record, before: Record | None, wanted: Sequence[str]) -> list[str]:

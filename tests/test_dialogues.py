@@ -63,13 +63,13 @@ TURN = {
         task("t6", "nap"),
     ],
 }
-BEFORE = {**TURN, "tasks": [*TURN["tasks"][:1], task("t2", "city", "Oslo", parent="t1")]}  # type: ignore[misc]
+BEFORE = {**TURN, "tasks": [task("t1", "trip"), task("t2", "city", "Oslo", parent="t1")]}
 
 
 @pytest.mark.parametrize(
     "want",
     [
-        {"active_has": ["Rome", r"^city \| city \| Rome$".replace("^", "(?m)^")]},
+        {"active_has": ["Rome", r"(?m)^city \| city \| Rome$"]},
         {"active_lacks": ["Ritz", "Oslo"]},
         {"reply_has": ["Rome"], "reply_lacks": ["Oslo"]},
         {"intents": ["update"]},
@@ -102,10 +102,9 @@ def test_the_judge_finds_what_does_not_hold(want: dict[str, Any]) -> None:
 def test_the_judge_compares_with_the_turn_before() -> None:
     assert faults(TURN, TURN, {"unchanged": True}) == []
     assert faults(TURN, None, {"unchanged": True}) == []
-    assert judged([BEFORE, TURN], Dialogue("d", "g", ({"user": "a"}, {"user": "b", "unchanged": True}))) == {
-        2: ["changed: ['city | city | Rome', 'dinner | dinner | ', 'nap | nap | ', 'wine | wine |"
-            " ', 'city | city | Oslo']"]
-    }  # fmt: skip
+    dialogue = Dialogue("d", "g", ({"user": "a", "unchanged": True}, {"user": "b", "unchanged": True}))
+    assert judged([BEFORE, BEFORE], dialogue) == {}
+    assert list(judged([BEFORE, TURN], dialogue)) == [2]
 
 
 def test_the_judge_refuses_what_it_does_not_know() -> None:

@@ -480,3 +480,32 @@ def test_times_in_every_spelling(meeting: TaskGraph) -> None:
 def test_told() -> None:
     graph = play(("a", [Add(slot="a", title="A"), Add(slot="b", title="B", value="b")]))
     assert (told(graph["t1"]), told(graph["t2"])) == ("A", "b")
+
+
+def test_what_is_in_a_state(house: TaskGraph, meeting: TaskGraph) -> None:
+    graph = apply(house, Complete(task="t2"), turn=2, said="walls are dry").graph
+    graph = apply(graph, Inactivate(task="t4"), turn=3).graph
+    assert ask(graph, "status", value="done").tasks == ("t2",)
+    assert ask(graph, "status", "t1", value="inactive").tasks == ("t4",)
+    assert ask(graph, "status", "t5", value="active").tasks == ("t5", "t6")
+    found = verdict(graph, "status", "t2", value="is done")
+    assert (found.kind, found.task, found.now, found.since) == ("holds", "t2", "done", 2)
+    found = verdict(graph, "status", "t2", "t3", value="is done")
+    assert (found.kind, found.task, found.now) == ("never", "t3", "open")
+    assert verdict(graph, "status", "t6", value="is open").kind == "holds"
+    assert ask(graph, "status", "t6", value="is blue").verdict is None
+    assert verdict(graph, "status", "t6", value="red").kind == "holds"
+    assert ask(meeting, "left").tasks == ("t1",)  # people are there, not to be done
+
+
+def test_counting_parts_of_a_split(meeting: TaskGraph) -> None:
+    split = apply(meeting, Undo(turn=4), turn=5).graph
+    found = ask(split, "count", "t1", value="parts")
+    assert (found.tasks, found.count) == (("t5", "t7"), 2)
+    found = ask(meeting, "count", "t1", value="parts")
+    assert (found.tasks, found.count) == (("t1",), 1)
+
+
+def test_a_list_of_tasks_without_parts_is_the_tasks(house: TaskGraph) -> None:
+    assert ask(house, "list", "t2", "t6").tasks == ("t2", "t6")
+    assert ask(house, "list", "t2").tasks == ()
