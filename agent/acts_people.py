@@ -19,28 +19,83 @@ from .phrases import NAME, list_words, noun_phrase_of, step_of
 if TYPE_CHECKING:
     from .rules import Reader
 
+
 def read_assign(reader: Reader, clause: Clause) -> list[Step]:
+    """'Assign the slides to Ken', 'Sofia takes Instagram, Raj does the rest', 'hand it over to Omar'."""
     core = clause.core
     pair = rf"(?:{NAME}|me)(?:(?:,| and|, and) {NAME})* (?:to|on) [\w' -]+?"
-    if found := re.fullmatch(rf"(?i:assign|put) (?P<pairs>{pair}(?:(?:,| and|, and) (?:the rest(?: \([^)]*\))?|the others|{NAME}(?: and {NAME})*) (?:to|on) [\w' -]+?)+)", core):
+    if found := re.fullmatch(
+        rf"(?i:assign|put) (?P<pairs>{pair}(?:(?:,| and|, and) (?:the rest(?: \([^)]*\))?|the others|{NAME}(?: and {NAME})*) (?:to|on) [\w' -]+?)+)",
+        core,
+    ):
         steps: list[Step] = []
-        for person, x in re.findall(rf"(the rest \([^)]*\)|the rest|the others|{NAME}(?: and {NAME})*) (?:to|on) ([\w' -]+?)(?=,|$| and (?:the rest|the others|[A-Z]))", found["pairs"]):
+        for person, x in re.findall(
+            rf"(the rest \([^)]*\)|the rest|the others|{NAME}(?: and {NAME})*) (?:to|on) ([\w' -]+?)(?=,|$| and (?:the rest|the others|[A-Z]))",
+            found["pairs"],
+        ):
             named = re.search(r"\(([^)]*)\)", person)
             steps += step_of(clause, "assign", target=x, value=named[1] if named else person, slot="assignee")
         if len(steps) > 1:
             return steps
-    if found := re.fullmatch(rf"(?P<q>{NAME}) (?:has )?(?:handed|gave|passed|given|transferred) (?:over )?(?P<x>.+?) (?:over |on )?to (?P<p>{NAME})", core):
-        held = [node for node in reader.view.graph.active if names(found["q"], node.title) or names(found["q"], node.value)]
+    if found := re.fullmatch(
+        rf"(?P<q>{NAME}) (?:has )?(?:handed|gave|passed|given|transferred) (?:over )?(?P<x>.+?) (?:over |on )?to (?P<p>{NAME})",
+        core,
+    ):
+        held = [
+            node
+            for node in reader.view.graph.active
+            if names(found["q"], node.title) or names(found["q"], node.value)
+        ]
         if held:
-            return [Step(text=clause.text, act="replace", intent="update", old=found["q"], value=found["p"], everywhere=True)]
-        return step_of(clause, "assign", target=re.sub(r"^(?:his|her|their)\s+", "", found["x"]), value=found["p"], slot="assignee", old=found["q"])
-    if found := re.fullmatch(rf"(?i:give|hand over|hand|move|pass|transfer|assign|reassign) (?:all|everything|(?=his |her |their ))(?: of)?\s?(?:(?:his|her|their|(?P<q>{NAME})'s) (?:stuff|things|tasks|work|chores|jobs|duties|items|part|share|responsibilities))? (?:over )?to (?P<p>{NAME})", core):
+            return [
+                Step(
+                    text=clause.text,
+                    act="replace",
+                    intent="update",
+                    old=found["q"],
+                    value=found["p"],
+                    everywhere=True,
+                )
+            ]
+        return step_of(
+            clause,
+            "assign",
+            target=re.sub(r"^(?:his|her|their)\s+", "", found["x"]),
+            value=found["p"],
+            slot="assignee",
+            old=found["q"],
+        )
+    if found := re.fullmatch(
+        rf"(?i:give|hand over|hand|move|pass|transfer|assign|reassign) (?:all|everything|(?=his |her |their ))(?: of)?\s?(?:(?:his|her|their|(?P<q>{NAME})'s) (?:stuff|things|tasks|work|chores|jobs|duties|items|part|share|responsibilities))? (?:over )?to (?P<p>{NAME})",
+        core,
+    ):
         gone = found["q"] or reader.missing or next(iter(reader.mentioned), "")
         if gone:
-            return [Step(text=clause.text, act="replace", intent="update", old=gone, value=found["p"], everywhere=True)]
-    if found := re.fullmatch(rf"(?i:give|hand over|hand|pass|transfer|assign|reassign) (?P<q>{NAME})'s \w+(?: \w+)? (?:over )?to (?P<p>{NAME})", core):
+            return [
+                Step(
+                    text=clause.text,
+                    act="replace",
+                    intent="update",
+                    old=gone,
+                    value=found["p"],
+                    everywhere=True,
+                )
+            ]
+    if found := re.fullmatch(
+        rf"(?i:give|hand over|hand|pass|transfer|assign|reassign) (?P<q>{NAME})'s \w+(?: \w+)? (?:over )?to (?P<p>{NAME})",
+        core,
+    ):
         if reader.known(found["q"]):
-            return [Step(text=clause.text, act="replace", intent="update", old=found["q"], value=found["p"], everywhere=True)]
+            return [
+                Step(
+                    text=clause.text,
+                    act="replace",
+                    intent="update",
+                    old=found["q"],
+                    value=found["p"],
+                    everywhere=True,
+                )
+            ]
     who = rf"(?P<p>{NAME}|me|everyone|him|her|them)"
     known = known_people(reader)
     if known:
@@ -59,30 +114,56 @@ def read_assign(reader: Reader, clause: Clause) -> list[Step]:
         found = re.fullmatch(pattern, core)
         if not found:
             found = re.fullmatch(pattern, core, re.IGNORECASE)
-            if not found or not (found["p"][:1].isupper() or found["p"].lower() in known or found["p"].lower() in ("me", "everyone", "him", "her", "them")):
+            if not found or not (
+                found["p"][:1].isupper()
+                or found["p"].lower() in known
+                or found["p"].lower() in ("me", "everyone", "him", "her", "them")
+            ):
                 continue
         x, person = found["x"], found["p"]
-        if re.match(r"(?:the|it|that|we|i|you|they|this|these|there|he|she|let|don|who|what)\b", person, re.IGNORECASE):
+        if re.match(
+            r"(?:the|it|that|we|i|you|they|this|these|there|he|she|let|don|who|what)\b", person, re.IGNORECASE
+        ):
             continue
         if number == 5 and re.search(r"\b(?:takes|gets|keeps) (?:place|off|\d)", core):
             continue
         if number == 6 and not reader.known(x):
             continue
-        if values.kind_of(person) or re.match(r"(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b", person):
+        if values.kind_of(person) or re.match(
+            r"(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b", person
+        ):
             continue
-        if re.fullmatch(r"(?:give|move|leave|pass|transfer)", core.split()[0], re.IGNORECASE) and number == 0 and not (reader.known(x) or noun_phrase_of(x) == "" or person in known):
+        if (
+            re.fullmatch(r"(?:give|move|leave|pass|transfer)", core.split()[0], re.IGNORECASE)
+            and number == 0
+            and not (reader.known(x) or noun_phrase_of(x) == "" or person in known)
+        ):
             if core.lower().startswith("move"):
                 continue
         if number == 0 and core.lower().startswith("move") and not is_person(reader, person):
             continue
-        x = re.sub(r"^(?:do|handle|take care of|take over|take|run|lead|manage|cover|look after|be responsible for|be in charge of|deal with)\s+", "", x)
-        rest = re.fullmatch(r"(?:the )?(?:rest|others|other ones|remaining (?:ones|tasks|items)|everything else|all the rest)(?: .*)?", x, re.IGNORECASE)
+        x = re.sub(
+            r"^(?:do|handle|take care of|take over|take|run|lead|manage|cover|look after|be responsible for|be in charge of|deal with)\s+",
+            "",
+            x,
+        )
+        rest = re.fullmatch(
+            r"(?:the )?(?:rest|others|other ones|remaining (?:ones|tasks|items)|everything else|all the rest)(?: .*)?",
+            x,
+            re.IGNORECASE,
+        )
         if rest:
             return step_of(clause, "assign", target="", value=person, everyone=True, slot="assignee")
         items = list_words(x)
         if len(items) > 1 and all(reader.known(item) for item in items):
-            return [step for item in items for step in step_of(clause, "assign", target=item, value=person, slot="assignee")]
-        return step_of(clause, "assign", target=x, value=person, slot="assignee", old=found.groupdict().get("q"))
+            return [
+                step
+                for item in items
+                for step in step_of(clause, "assign", target=item, value=person, slot="assignee")
+            ]
+        return step_of(
+            clause, "assign", target=x, value=person, slot="assignee", old=found.groupdict().get("q")
+        )
     return []
 
 
@@ -96,6 +177,7 @@ def known_people(reader: Reader) -> list[str]:
 
 
 def is_person(reader: Reader, word: str) -> bool:
+    """Whether a word is the name of somebody in the plan."""
     return word.lower() in known_people(reader) or any(
         node.name.startswith("assignee") and names(word, node.value) for node in reader.view.graph.values()
     )

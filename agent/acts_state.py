@@ -18,7 +18,9 @@ from .phrases import IT, TIMES, UNIT, is_container, list_words, noun_phrase_of, 
 if TYPE_CHECKING:
     from .rules import Reader
 
+
 def read_hold(reader: Reader, clause: Clause) -> list[Step]:
+    """'Put the painting on hold', 'pause it until June'."""
     core = clause.core
     patterns = (
         r"(?:put|place|keep|set|leave) (?P<x>.+?) (?:on hold|on ice|on pause|on the back ?burner|aside|to one side)(?: .*)?",
@@ -27,8 +29,15 @@ def read_hold(reader: Reader, clause: Clause) -> list[Step]:
     )
     for pattern in patterns:
         if found := re.fullmatch(pattern, core, re.IGNORECASE):
-            x = re.sub(r"\s+(?:for now|for the time being|until .*|till .*|temporarily|right now|at the moment)$", "", found["x"], flags=re.IGNORECASE)
-            if re.match(r"(?:a|the|my) (?:meeting|call|party|event|session)\b.*\b(?:on|at)\b", x) and core.lower().startswith("hold"):
+            x = re.sub(
+                r"\s+(?:for now|for the time being|until .*|till .*|temporarily|right now|at the moment)$",
+                "",
+                found["x"],
+                flags=re.IGNORECASE,
+            )
+            if re.match(
+                r"(?:a|the|my) (?:meeting|call|party|event|session)\b.*\b(?:on|at)\b", x
+            ) and core.lower().startswith("hold"):
                 continue
             if core.lower().startswith(("table for", "park near", "hold a ")):
                 continue
@@ -37,6 +46,7 @@ def read_hold(reader: Reader, clause: Clause) -> list[Step]:
 
 
 def read_resume(reader: Reader, clause: Clause) -> list[Step]:
+    """'Resume the painting', 'put Noah back', 'keep the charger after all'."""
     core = clause.core
     back = r"(?:put|bring|add|get|take|want|have|include|invite|re-?add|need)"
     patterns = (
@@ -56,28 +66,59 @@ def read_resume(reader: Reader, clause: Clause) -> list[Step]:
         r"(?P<x>.+?) (?:can|will|is able to|could) (?:make it|come|attend|join|do it|be there)(?: us)? after all",
         r"go on with (?P<x>.+)",
     )
-    if re.fullmatch(r"(?:restore|go back to|bring back|use|keep) (?:it|that|that one|this)", core, re.IGNORECASE) and reader.steps and reader.steps[-1].act == "back":
+    if (
+        re.fullmatch(
+            r"(?:restore|go back to|bring back|use|keep) (?:it|that|that one|this)", core, re.IGNORECASE
+        )
+        and reader.steps
+        and reader.steps[-1].act == "back"
+    ):
         return [reader.chat(clause)]
-    if re.fullmatch(r"(?:add|put|bring|take|invite) (?:him|her|them|it) back(?: .*)?", core, re.IGNORECASE) and reader.steps and reader.steps[-1].act == "resume":
+    if (
+        re.fullmatch(r"(?:add|put|bring|take|invite) (?:him|her|them|it) back(?: .*)?", core, re.IGNORECASE)
+        and reader.steps
+        and reader.steps[-1].act == "resume"
+    ):
         return [reader.chat(clause)]
     for number, pattern in enumerate(patterns):
         found = re.fullmatch(pattern, core, re.IGNORECASE)
         if not found:
             continue
         x = re.sub(r",?\s+after all$", "", found["x"])
-        if number == 9 and re.match(r"leave\b.*\b(?:out|off)\b|leave (?:on|at|from|for|by|to|in)\b", core, re.IGNORECASE):
+        if number == 9 and re.match(
+            r"leave\b.*\b(?:out|off)\b|leave (?:on|at|from|for|by|to|in)\b", core, re.IGNORECASE
+        ):
             return []
-        if re.fullmatch(r"him|her|them|it", x, re.IGNORECASE) and reader.steps and reader.steps[-1].act in ("resume", "add"):
+        if (
+            re.fullmatch(r"him|her|them|it", x, re.IGNORECASE)
+            and reader.steps
+            and reader.steps[-1].act in ("resume", "add")
+        ):
             return [reader.chat(clause)]
         if number in (9, 11) and re.search(r"\b(?:earlier|later|sooner)\b", core):
             return []
-        if number == 11 and (kept := re.fullmatch(r".+? (?:stays?|remains?|should stay|should remain) (?:on|at|in) (.+)", core, re.IGNORECASE)) and values.spot(kept[1]) and reader.known(x):
+        if (
+            number == 11
+            and (
+                kept := re.fullmatch(
+                    r".+? (?:stays?|remains?|should stay|should remain) (?:on|at|in) (.+)",
+                    core,
+                    re.IGNORECASE,
+                )
+            )
+            and values.spot(kept[1])
+            and reader.known(x)
+        ):
             return step_of(clause, "set", target=x, value=kept[1], details=typed_details(kept[1]))
         if number in (9, 11) and values.spot(x) and not reader.known(x):
             return [reader.chat(clause)]
         if number == 9 and re.match(r"(?:track|going|in mind|it|that|me|an eye|looking)\b", x, re.IGNORECASE):
             return [reader.chat(clause)] if re.match(r"(?:it|that)\b", x) else []
-        if number == 0 and core.lower().startswith("restore the ") and re.search(r"\b(?:first|original|previous|old)\b", core):
+        if (
+            number == 0
+            and core.lower().startswith("restore the ")
+            and re.search(r"\b(?:first|original|previous|old)\b", core)
+        ):
             return []
         if number in (9, 11) and not reader.known(x):
             continue
@@ -86,11 +127,17 @@ def read_resume(reader: Reader, clause: Clause) -> list[Step]:
         if re.fullmatch(IT, x, re.IGNORECASE) and number in (9, 10):
             return [reader.chat(clause)]
         items = list_words(x)
-        return step_of(clause, "resume", target=x if len(items) < 2 else "", items=tuple(Detail(slot="item", value=item) for item in items) if len(items) > 1 else ())
+        return step_of(
+            clause,
+            "resume",
+            target=x if len(items) < 2 else "",
+            items=tuple(Detail(slot="item", value=item) for item in items) if len(items) > 1 else (),
+        )
     return []
 
 
 def read_done(reader: Reader, clause: Clause) -> list[Step]:
+    """'Mark the rent as paid', 'I have booked the venue', 'the pool is clean, that one is done'."""
     core = clause.core
     finished = (r"done|finished|complete|completed|booked|sorted|paid|sent|taken care of|handled|ready|in|fixed|settled|shipped|delivered|over|submitted|signed|"
                 r"bought|ordered|packed|cleaned|clean|washed|written|mowed|fed|closed|merged|deployed|released|tested|approved|confirmed|arranged|reserved|painted|built|installed|"
@@ -111,16 +158,34 @@ def read_done(reader: Reader, clause: Clause) -> list[Step]:
         found = re.fullmatch(pattern, core, re.IGNORECASE)
         if not found:
             continue
-        x = re.sub(r"\s+(?:last night|this morning|yesterday|today|already|now|just now|earlier|a minute ago|this afternoon|as (?:done|finished|complete))$", "", found["x"], flags=re.IGNORECASE)
+        x = re.sub(
+            r"\s+(?:last night|this morning|yesterday|today|already|now|just now|earlier|a minute ago|this afternoon|as (?:done|finished|complete))$",
+            "",
+            found["x"],
+            flags=re.IGNORECASE,
+        )
         if re.match(r"(?:no|not|n't)\b", x) or re.search(r"\b(?:not|n't|isn't|aren't|wasn't)\b", core):
             continue
         if number in (5, 7) and not reader.known(x) and not re.fullmatch(IT, x, re.IGNORECASE):
             continue
-        if number == 3 and re.fullmatch(r".*\b(?:in|over|out|clean|ready|closed|cut|dry)", core, re.IGNORECASE) and not reader.known(x):
+        if (
+            number == 3
+            and re.fullmatch(r".*\b(?:in|over|out|clean|ready|closed|cut|dry)", core, re.IGNORECASE)
+            and not reader.known(x)
+        ):
             continue
-        if number == 3 and re.search(r"\b(?:in|over|on|at) (?:the |a )?\w+", core[found.end("x") :], re.IGNORECASE) and not re.search(r"\bdone\b|\bfinished\b", core):
+        if (
+            number == 3
+            and re.search(r"\b(?:in|over|on|at) (?:the |a )?\w+", core[found.end("x") :], re.IGNORECASE)
+            and not re.search(r"\bdone\b|\bfinished\b", core)
+        ):
             continue
-        if number == 4 and not reader.known(x) and re.search(r"\b(?:made|did|got|read|cut|set up|hired)\b", core) and not re.fullmatch(IT, x, re.IGNORECASE):
+        if (
+            number == 4
+            and not reader.known(x)
+            and re.search(r"\b(?:made|did|got|read|cut|set up|hired)\b", core)
+            and not re.fullmatch(IT, x, re.IGNORECASE)
+        ):
             continue
         if re.fullmatch(r"(?:i|we|you|he|she|they|who|what)", x, re.IGNORECASE):
             continue
@@ -130,7 +195,9 @@ def read_done(reader: Reader, clause: Clause) -> list[Step]:
             continue
         items = list_words(x)
         if len(items) > 1 and all(reader.known(item) for item in items):
-            return step_of(clause, "done", target="", items=tuple(Detail(slot="item", value=item) for item in items))
+            return step_of(
+                clause, "done", target="", items=tuple(Detail(slot="item", value=item) for item in items)
+            )
         return step_of(clause, "done", target=x)
     return []
 
@@ -156,51 +223,124 @@ def read_shift(reader: Reader, clause: Clause) -> list[Step]:
         direction = (groups.get("dir2") or groups.get("dir") or "").lower()
         v = (groups.get("v") or core.split()[0]).lower()
         sign = 1
-        if direction in ("earlier", "sooner", "ahead", "up", "before", "in advance", "shorter") or (direction == "forward" and v in ("bring", "pull", "brought") or v == "advance" or "brought forward" in core) or v == "shorten":
+        if (
+            direction in ("earlier", "sooner", "ahead", "up", "before", "in advance", "shorter")
+            or (
+                (direction == "forward" and v in ("bring", "pull", "brought"))
+                or v == "advance"
+                or "brought forward" in core
+            )
+            or v == "shorten"
+        ):
             sign = -1
         if direction == "forward" and v in ("move", "put"):
             sign = -1
         x = (groups.get("x") or groups.get("for") or "").strip()
-        x = re.sub(r"^(?:it(?:'s| is| has)?(?: been)?|to be|be|been|start|starting|that|this|them|leave|meet|have|the whole thing)\b\s*", "", x, flags=re.IGNORECASE)
+        x = re.sub(
+            r"^(?:it(?:'s| is| has)?(?: been)?|to be|be|been|start|starting|that|this|them|leave|meet|have|the whole thing)\b\s*",
+            "",
+            x,
+            flags=re.IGNORECASE,
+        )
         x = re.sub(r"\s+(?:has|have|is|was|to|by|been|got|gets|starts?|be)$", "", x, flags=re.IGNORECASE)
         text = re.sub(r"\bmore\b|\bextra\b|\badditional\b", "", f"{groups['n']} {groups['u']}")
         if "and a half" in core:
             text += " and a half"
-        slot = "duration" if re.search(r"\b(?:more|extra|additional|longer|shorter|extend|lengthen|shorten|prolong)\b", core, re.IGNORECASE) and direction not in ("later", "earlier") else None
+        slot = (
+            "duration"
+            if re.search(
+                r"\b(?:more|extra|additional|longer|shorter|extend|lengthen|shorten|prolong)\b",
+                core,
+                re.IGNORECASE,
+            )
+            and direction not in ("later", "earlier")
+            else None
+        )
         return step_of(clause, "shift", target=x, value=("-" if sign < 0 else "+") + text.strip(), slot=slot)
     number = rf"(?:{'|'.join(values.NUMBER_WORDS)}|\d+(?:\.\d+)? ?(?:%|percent)|\d[\d.,]*k?|another|an extra|an additional)"
     money = r"(?:[$€£]\s?\d[\d,.]*k?|\d[\d,.]*\s?(?:dollars|euros?|pounds|bucks|€|\$|usd|eur)?)"
-    if found := re.fullmatch(rf"(?:raise|increase|up|bump up|bump|lift|boost|extend|lower|reduce|decrease|cut|drop|shrink|trim|expand|grow) (?P<x>.+?) by (?P<n>{money}|{number}|\d+ ?(?:%|percent))(?P<rest> .*)?", core, re.IGNORECASE):
-        sign = "-" if re.match(r"(?:lower|reduce|decrease|cut|drop|shrink|trim)", core, re.IGNORECASE) else "+"
-        return step_of(clause, "shift", target=found["x"], value=sign + found["n"])
-    if found := re.fullmatch(rf"(?P<v>add|put|take|knock|shave|subtract) (?P<n>{money}) (?:more )?(?P<dir>to|on|off|from|on top of) (?P<x>.+)", core, re.IGNORECASE):
-        return step_of(clause, "shift", target=found["x"], value=("-" if found["dir"].lower() in ("off", "from") else "+") + found["n"])
-    if found := re.fullmatch(r"(?P<v>double|triple|quadruple|halve) (?P<x>.+)", core, re.IGNORECASE) or re.fullmatch(r"(?P<v>cut) (?P<x>.+?) (?:in|by) half", core, re.IGNORECASE) or re.fullmatch(r"(?P<v>half|twice|double) (?P<x>.+)", core, re.IGNORECASE) or re.fullmatch(r"(?:make )?(?P<x>it|that|.+?) (?P<v>double|twice as (?:much|many)|half as (?:much|many)|half that)", core, re.IGNORECASE):
-        factor = {"double": "2", "triple": "3", "quadruple": "4", "halve": "0.5", "cut": "0.5", "half": "0.5", "twice": "2"}[found["v"].lower().split()[0]]
+    if found := re.fullmatch(
+        rf"(?:raise|increase|up|bump up|bump|lift|boost|extend|lower|reduce|decrease|cut|drop|shrink|trim|expand|grow) (?P<x>.+?) by (?P<n>{money}|{number}|\d+ ?(?:%|percent))(?P<rest> .*)?",
+        core,
+        re.IGNORECASE,
+    ):
+        mark = (
+            "-" if re.match(r"(?:lower|reduce|decrease|cut|drop|shrink|trim)", core, re.IGNORECASE) else "+"
+        )
+        return step_of(clause, "shift", target=found["x"], value=mark + found["n"])
+    if found := re.fullmatch(
+        rf"(?P<v>add|put|take|knock|shave|subtract) (?P<n>{money}) (?:more )?(?P<dir>to|on|off|from|on top of) (?P<x>.+)",
+        core,
+        re.IGNORECASE,
+    ):
+        return step_of(
+            clause,
+            "shift",
+            target=found["x"],
+            value=("-" if found["dir"].lower() in ("off", "from") else "+") + found["n"],
+        )
+    if (
+        found := re.fullmatch(r"(?P<v>double|triple|quadruple|halve) (?P<x>.+)", core, re.IGNORECASE)
+        or re.fullmatch(r"(?P<v>cut) (?P<x>.+?) (?:in|by) half", core, re.IGNORECASE)
+        or re.fullmatch(r"(?P<v>half|twice|double) (?P<x>.+)", core, re.IGNORECASE)
+        or re.fullmatch(
+            r"(?:make )?(?P<x>it|that|.+?) (?P<v>double|twice as (?:much|many)|half as (?:much|many)|half that)",
+            core,
+            re.IGNORECASE,
+        )
+    ):
+        factor = {
+            "double": "2",
+            "triple": "3",
+            "quadruple": "4",
+            "halve": "0.5",
+            "cut": "0.5",
+            "half": "0.5",
+            "twice": "2",
+        }[found["v"].lower().split()[0]]
         x = re.sub(r"^(?:the )?(?:number|amount|quantity|count) of\s+", "", found["x"], flags=re.IGNORECASE)
         x = re.sub(r"\s+money$", "", x)
         return step_of(clause, "shift", target=x, value="*" + factor)
-    if found := re.fullmatch(rf"(?:(?:make|add|book|order|get|need|have|there (?:is|are|will be)|we need|i need|we(?:'ll| will) be|it'?s|let'?s have|we have|bring|invite|buy|include|reserve) )?(?:that |it )?(?P<n>{number}) (?P<dir>more|fewer|less|extra|additional|further)(?: (?P<x>.+?))?(?:\s(?:is|are|will be|has|have)? ?(?:coming|joining|attending|needed|please|confirmed|signed up|cancelled|dropped out)\b.*)?(?:,.*)?", core, re.IGNORECASE):
+    if found := re.fullmatch(
+        rf"(?:(?:make|add|book|order|get|need|have|there (?:is|are|will be)|we need|i need|we(?:'ll| will) be|it'?s|let'?s have|we have|bring|invite|buy|include|reserve) )?(?:that |it )?(?P<n>{number}) (?P<dir>more|fewer|less|extra|additional|further)(?: (?P<x>.+?))?(?:\s(?:is|are|will be|has|have)? ?(?:coming|joining|attending|needed|please|confirmed|signed up|cancelled|dropped out)\b.*)?(?:,.*)?",
+        core,
+        re.IGNORECASE,
+    ):
         n = re.sub(r"^(?:another|an extra|an additional)$", "one", found["n"], flags=re.IGNORECASE)
-        sign = "-" if found["dir"].lower() in ("fewer", "less") else "+"
+        mark = "-" if found["dir"].lower() in ("fewer", "less") else "+"
         x = re.sub(r",.*$", "", found["x"] or "")
         if x and not (re.fullmatch(r"[\w' -]+", x)):
             return []
-        return step_of(clause, "shift", target=x, value=sign + n, slot="count")
-    if found := re.fullmatch(rf"(?P<n>{number}) (?P<x>[\w' ]+?) (?P<dir>more|fewer|less)(?:,? .*)?", core, re.IGNORECASE):
-        sign = "-" if found["dir"].lower() in ("fewer", "less") else "+"
-        return step_of(clause, "shift", target=found["x"], value=sign + found["n"], slot="count")
-    if found := re.fullmatch(r"another (?P<x>.+)|(?:add |get |order |book )(?:another|one more|an extra|an additional) (?P<x2>.+)", core, re.IGNORECASE):
+        return step_of(clause, "shift", target=x, value=mark + n, slot="count")
+    if found := re.fullmatch(
+        rf"(?P<n>{number}) (?P<x>[\w' ]+?) (?P<dir>more|fewer|less)(?:,? .*)?", core, re.IGNORECASE
+    ):
+        mark = "-" if found["dir"].lower() in ("fewer", "less") else "+"
+        return step_of(clause, "shift", target=found["x"], value=mark + found["n"], slot="count")
+    if found := re.fullmatch(
+        r"another (?P<x>.+)|(?:add |get |order |book )(?:another|one more|an extra|an additional) (?P<x2>.+)",
+        core,
+        re.IGNORECASE,
+    ):
         x = found["x"] or found["x2"]
         return step_of(clause, "shift", target=x, value="+one", slot="count")
     return []
 
 
 def read_remove(reader: Reader, clause: Clause) -> list[Step]:
+    """'Drop the corn', 'we don't need the stage any more', 'Carl is no longer invited'."""
     core = clause.core
     tail = r"(?:\s+(?:from|off|out of|in|on) (?P<within>(?:the |my |our |it|there|that|this)?[\w' -]*))?"
-    off = re.fullmatch(r"(?:take|cross|strike|scratch|leave|get|kick|pull|cut|keep|toss|throw) (?P<x>.+?) (?:off|out)(?:\s+(?:of|from)?\s*(?P<within>[\w' -]+))?", core, re.IGNORECASE)
-    if off and not re.match(r"(?:off|out)\b", off["x"]) and not re.fullmatch(r"(?:a (?:day|week|loan|while)|time)", off["x"], re.IGNORECASE):
+    off = re.fullmatch(
+        r"(?:take|cross|strike|scratch|leave|get|kick|pull|cut|keep|toss|throw) (?P<x>.+?) (?:off|out)(?:\s+(?:of|from)?\s*(?P<within>[\w' -]+))?",
+        core,
+        re.IGNORECASE,
+    )
+    if (
+        off
+        and not re.match(r"(?:off|out)\b", off["x"])
+        and not re.fullmatch(r"(?:a (?:day|week|loan|while)|time)", off["x"], re.IGNORECASE)
+    ):
         within = noun_phrase_of(off["within"] or "")
         if within.lower().startswith("hold"):
             return []
@@ -210,12 +350,25 @@ def read_remove(reader: Reader, clause: Clause) -> list[Step]:
         whole = re.sub(rf"^(?:{REMOVE})\s+", "", core, flags=re.IGNORECASE)
         if within and reader.known(whole) and not reader.known(within):
             x, within = whole, ""
-        if re.match(r"(?:in half|by|to|short|down|back|it (?:to|down|back)|off)\b", x) and not noun_phrase_of(x):
+        if re.match(r"(?:in half|by|to|short|down|back|it (?:to|down|back)|off)\b", x) and not noun_phrase_of(
+            x
+        ):
             return []
-        if re.match(r"(?:drop|pull|cut|clear|kill|dump|forget|strike|lose|cancel|skip)\b", core, re.IGNORECASE) and re.search(r"\b(?:at|to|into)\s+(?:the|my)\s", x) and not reader.known(x):
+        if (
+            re.match(
+                r"(?:drop|pull|cut|clear|kill|dump|forget|strike|lose|cancel|skip)\b", core, re.IGNORECASE
+            )
+            and re.search(r"\b(?:at|to|into)\s+(?:the|my)\s", x)
+            and not reader.known(x)
+        ):
             return []
         if within and not reader.known(within) and not is_container(within) and within not in ("it", "there"):
-            x, within = f"{x} {core[found.start('within') - 5 : ].strip()}" if reader.known(core[found.start("x") :]) else x, within
+            x, within = (
+                f"{x} {core[found.start('within') - 5 :].strip()}"
+                if reader.known(core[found.start("x") :])
+                else x,
+                within,
+            )
         return removal(reader, clause, x, within)
     for pattern in (
         r"(?:we|i)(?: really| actually)? (?:don'?t|do not|no longer|won'?t|will not|wouldn'?t) (?:really |actually |even )?(?:need|want|require|have to have|be needing|be doing|do|be having) (?:to )?(?P<x>.+?)(?: (?:any ?more|any longer|after all|at all|now|either))?",
@@ -235,11 +388,22 @@ def read_remove(reader: Reader, clause: Clause) -> list[Step]:
             continue
         if pattern.startswith(("no ", "(?:please")) and not reader.known(x):
             continue
-        if re.match(r"(?:i|we|you|they|he|she|there|what|who|time)$", x, re.IGNORECASE) or not x and not re.match(r"(?:it|that|this|he|she|they|him|her)\b", found["x"].strip(), re.IGNORECASE):
+        if re.match(r"(?:i|we|you|they|he|she|there|what|who|time)$", x, re.IGNORECASE) or (
+            not x
+            and not re.match(r"(?:it|that|this|he|she|they|him|her)\b", found["x"].strip(), re.IGNORECASE)
+        ):
             continue
-        if re.match(r"(?:to|be|know|think|believe|mind|care|idea|problem|worries|rush|sure|wait)\b", x, re.IGNORECASE):
+        if re.match(
+            r"(?:to|be|know|think|believe|mind|care|idea|problem|worries|rush|sure|wait)\b", x, re.IGNORECASE
+        ):
             continue
-        if re.search(r"\b(?:at|on|before|then|by|early|until|from|after|today|now)\b(?! all)", core[found.end("x") :]) and "coming" not in core:
+        if (
+            re.search(
+                r"\b(?:at|on|before|then|by|early|until|from|after|today|now)\b(?! all)",
+                core[found.end("x") :],
+            )
+            and "coming" not in core
+        ):
             continue
         if not reader.known(x) and not re.match(r"(?:he|she|they|it|that)\b", found["x"], re.IGNORECASE):
             continue
@@ -248,26 +412,57 @@ def read_remove(reader: Reader, clause: Clause) -> list[Step]:
 
 
 def removal(reader: Reader, clause: Clause, x: str, within: str) -> list[Step]:
+    """The step for what is to go: one thing, several, or everything."""
     x = re.sub(r"^(?:out|off|away|doing|having|getting|buying|with)\s+(?=\w)", "", x.strip())
     x = re.sub(r",\s*(?:i|we|it|he|she|they|that|because|since|as|please|my|the)\b.*$", "", x)
     x = re.sub(r"\s+(?:entirely|completely|altogether|for good|please|too|as well|again|instead)$", "", x)
     whole = re.fullmatch(r"(?:the )?(?:whole|entire) (.+)", x)
     if whole:
         x = whole[1]
-    if re.fullmatch(r"(?:everything|all of (?:it|them)|it all|all|the whole thing|all (?:the )?(?:items|tasks|guests))", x, re.IGNORECASE):
+    if re.fullmatch(
+        r"(?:everything|all of (?:it|them)|it all|all|the whole thing|all (?:the )?(?:items|tasks|guests))",
+        x,
+        re.IGNORECASE,
+    ):
         return step_of(clause, "remove", target="", everyone=True, within=within)
-    if x and not reader.known(x) and any(step.act == "task" and step.intent == "new" for step in reader.steps) and re.match(r"(?:cancel|drop|cut|pull|clear|skip|lose)\b", clause.core, re.IGNORECASE):
+    if (
+        x
+        and not reader.known(x)
+        and any(step.act == "task" and step.intent == "new" for step in reader.steps)
+        and re.match(r"(?:cancel|drop|cut|pull|clear|skip|lose)\b", clause.core, re.IGNORECASE)
+    ):
         return [reader.new_task(clause)]
-    if re.fullmatch(r"it|that|him|her|them|they|he|she|this|", x, re.IGNORECASE) and reader.steps and reader.steps[-1].act == "remove":
+    if (
+        re.fullmatch(r"it|that|him|her|them|they|he|she|this|", x, re.IGNORECASE)
+        and reader.steps
+        and reader.steps[-1].act == "remove"
+    ):
         return [reader.chat(clause)]
-    if re.fullmatch(r"it|that|him|her|them|", x, re.IGNORECASE) and reader.missing and reader.known(reader.missing):
+    if (
+        re.fullmatch(r"it|that|him|her|them|", x, re.IGNORECASE)
+        and reader.missing
+        and reader.known(reader.missing)
+    ):
         return step_of(clause, "remove", target=reader.missing, within=within)
-    if re.fullmatch(r"him|her|them|he|she", x, re.IGNORECASE) and reader.steps and reader.steps[-1].act == "remove":
+    if (
+        re.fullmatch(r"him|her|them|he|she", x, re.IGNORECASE)
+        and reader.steps
+        and reader.steps[-1].act == "remove"
+    ):
         return [reader.chat(clause)]
     items = list_words(x)
     if len(items) > 1 and not reader.known(x):
         shared_head = items[-1].split()
         if len(items[0].split()) == 1 and len(shared_head) > 1 and not reader.known(items[0]):
-            items = [f"{item} {shared_head[-1]}" if len(item.split()) == 1 and not reader.known(item) else item for item in items[:-1]] + [items[-1]]
-        return step_of(clause, "remove", target="", items=tuple(Detail(slot="item", value=item) for item in items), within=within)
+            items = [
+                f"{item} {shared_head[-1]}" if len(item.split()) == 1 and not reader.known(item) else item
+                for item in items[:-1]
+            ] + [items[-1]]
+        return step_of(
+            clause,
+            "remove",
+            target="",
+            items=tuple(Detail(slot="item", value=item) for item in items),
+            within=within,
+        )
     return step_of(clause, "remove", target=x, within=within)

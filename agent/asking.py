@@ -489,7 +489,7 @@ class Asker(Finder):
                 if any(self._answers(node, slot) for slot in slots) and not is_member(node)
             ]
             found = sorted((node for node in fitting if _has_former(node)), key=lambda node: -node.turn)[:1]
-            found = found or ([last] if last else []) or fitting[:1]
+            found = found or fitting[:1] or ([last] if last else [])
         elif value is not None and (held := self._nearest(value, gone=True)):
             found = held
         else:

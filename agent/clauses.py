@@ -8,10 +8,21 @@ from dataclasses import dataclass, replace
 
 from .lexicon import DO, REMOVE
 
-_QUOTES = {"‘": "'", "’": "'", "‚": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "…": "...", " ": " "}
+_QUOTES = {
+    "‘": "'",
+    "’": "'",
+    "‚": "'",
+    "“": '"',
+    "”": '"',
+    "„": '"',
+    "«": '"',
+    "»": '"',
+    "…": "...",
+    " ": " ",
+}
 _LEAD = re.compile(
     r"^(?:(?:and|so|then|well|oh|ah|um|uh|er|hmm+|hm|ok(?:ay)?|alright|all right|right|hey|hi|hello|please|now|also|plus|btw|"
-    r"by the way|actually|wait|sorry|oops|no,? wait|no(?=\s*[,!.-])|never ?mind(?=\s*,)|change of plans?|new plan|no no|on second thoughts?|come to think of it|you know what|"
+    r"by the way|actually|wait|sorry|oops|no,? wait|no(?=\s*[,!.-])|never ?mind(?=\s*,)|change of plans?|new plan|no no|on second thoughts?|i'?ve changed my mind|i changed my mind|changed my mind|hold on|hang on|one (?:moment|sec|second)|come to think of it|you know what|"
     r"good news|bad news|great|cool|perfect|thanks|thank you|yeah|listen|look|guys|maybe just|just|anyway|first of all|"
     r"in fact|to be honest|honestly|basically|my bad|my mistake|whoops|correction|typo|to correct(?: that)?|"
     r"let me (?:re)?think|i misspoke|that'?s wrong|that was wrong|wrong one|my mistake|apologies|i mean|i meant|on reflection|thinking about it|come to think|but|too|again|yep|ugh|damn|argh|nah|"
@@ -21,7 +32,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
-    r"\b(?:sorry|oops|whoops|i mean|i meant|my mistake|my bad|correction|no wait|wait|typo|to correct|misspoke|actually|"
+    r"\b(?:sorry|oops|whoops|i mean|i meant|my mistake|my bad|correction|no wait|wait|typo|to correct|misspoke|changed my mind|actually|"
     r"that'?s wrong|scratch that|apologies)\b",
     re.IGNORECASE,
 )
@@ -30,6 +41,7 @@ _WRAP = re.compile(
     r"(?:i(?:'d| would)? (?:like|love|want|need)|i want|i need) you to\s+|would you mind\s+|"
     r"(?:you (?:can|should|could|may|must)|go ahead and|feel free to|please|kindly|make sure to|be sure to|don'?t forget to|"
     r"remember to|try to|let'?s(?: all| both| just| also)*|let us|lets|we should|we could|we can|i should|"
+    r"(?:we|i)(?:'ll| will) (?:also )?(?=(?:bring|serve|take|play|cook|rent|order|book|hire|invite|meet|buy|bake|build|pack|visit|start|leave|sing|eat|camp|show|set up|prepare|print|send|paint|plant|sew|knit|clean) (?:the|a|an|our|my|some|at|in|on|with|two|three|\d|[A-Z]|[a-z]+))|"
     r"we(?:'ll| will) (?=move|change|keep|use|drop|remove|add|skip|make|go|do|need|have)|i(?:'ll| will) (?=need|have|take|use|drop|skip)|"
     r"i guess we should|better|just|also|then|now|instead|simply|rather|"
     r"why don'?t (?:you|we)|how about (?:we|you)|"
@@ -66,7 +78,7 @@ _SEPARATOR = re.compile(
 _LEAD_ONLY = re.compile(
     r"(?:(?:and|so|then|well|oh|ah|um|uh|er|hmm+|hm|ok(?:ay)?|alright|hey|hi|hello|please|now|also|actually|wait|sorry|oops|whoops|no|no wait|"
     r"to correct(?: that| myself)?|i misspoke|that'?s wrong|that was wrong|my mistake|my bad|correction|typo|i meant?|wrong one|good news|bad news|"
-    r"on second thoughts?|you know what|come to think of it|by the way|btw|great|thanks|thank you|perfect|cool|yeah|yes|nope|apologies|"
+    r"on second thoughts?|hold on|hang on|i'?ve changed my mind|i changed my mind|you know what|come to think of it|by the way|btw|great|thanks|thank you|perfect|cool|yeah|yes|nope|apologies|"
     r"first|one more thing|second|third|finally|lastly|next|afterwards|then again|in fact|let me (?:re)?think|nah|super|nice)[\s,!.:;-]*)+",
     re.IGNORECASE,
 )
@@ -159,10 +171,12 @@ _TAG = (
     r"(?:it|that|he|she|they|there|we|i|you))\s*\?+\s*$"
 )
 _ASKS = re.compile(
-    r"(?:and |or )?(?:what|when|where|who|whom|whose|why|which|how|is|are|was|were|did|do|does|isn't|wasn't|can|could|please)\b", re.IGNORECASE
+    r"(?:and |or )?(?:what|when|where|who|whom|whose|why|which|how|is|are|was|were|did|do|does|isn't|wasn't|can|could|please)\b",
+    re.IGNORECASE,
 )
 _GAP_LEFT = re.compile(
-    r"(?:.*\b)?(?:change|move|set|switch|bump|raise|lower|push|update|rename|give|assign|hand|make)\b.+\bto\b", re.IGNORECASE
+    r"(?:.*\b)?(?:change|move|set|switch|bump|raise|lower|push|update|rename|give|assign|hand|make)\b.+\bto\b",
+    re.IGNORECASE,
 )
 _GAP_RIGHT = re.compile(r"(?:the|my|our|its)\s+(?:[\w'-]+\s+){1,3}to\s+\S", re.IGNORECASE)
 
@@ -184,13 +198,24 @@ def split(sentence: str) -> list[str]:
         if asking and not _ASKS.match(right):
             continue
         gapped = _GAP_LEFT.match(left.strip()) and _GAP_RIGHT.match(right)
-        if re.match(r"\w+ing\s", right) and re.match(r"(?:i'?m|i am|we'?re|we are) \w+ing\b", left.strip(), re.IGNORECASE) and match["sep"].strip().startswith("and"):
+        if (
+            re.match(r"\w+ing\s", right)
+            and re.match(r"(?:i'?m|i am|we'?re|we are) \w+ing\b", left.strip(), re.IGNORECASE)
+            and match["sep"].strip().startswith("and")
+        ):
             pieces.append(left.strip())
             start = match.end()
             continue
-        if match["sep"].strip() == ":" and not (starts_clause(right) or re.match(r"back to\b", right, re.IGNORECASE)):
+        if match["sep"].strip() == ":" and not (
+            starts_clause(right) or re.match(r"back to\b", right, re.IGNORECASE)
+        ):
             continue
-        if not gapped and not starts_clause(right) and not re.match(r"back to\b", right, re.IGNORECASE) and not (hard and match["sep"].strip() == ";"):
+        if (
+            not gapped
+            and not starts_clause(right)
+            and not re.match(r"back to\b", right, re.IGNORECASE)
+            and not (hard and match["sep"].strip() == ";")
+        ):
             continue
         if _LEAD_ONLY.fullmatch(left.strip(" ,;")):
             continue
@@ -217,9 +242,30 @@ def clause(text: str, *, hint: str = "", quotes: tuple[str, ...] = (), first: bo
     question = core.endswith("?")
     core = re.sub(r"[\s.!?]+$", "", core)
     core = re.sub(r"\s+(?:in|on|to|into) (?:my|the|our) (?:calendar|diary)\b", "", core, flags=re.IGNORECASE)
-    core = re.sub(r",?\s*\b(?:on |at |in )?(?:the )?same (?:day|time|hour|place|date|room|venue|spot)\b(?=\s*(?:$|,|instead\b|please\b))", "", core, flags=re.IGNORECASE) or core
-    core = re.sub(r",?\s*(?:and )?\b(?:i|we)(?:'ll| will|'m going to|'re going to| can) (?:give|provide|tell|send|share|list|dictate|explain|feed|supply)\b.*$", "", core, flags=re.IGNORECASE) or core
-    core = re.sub(r",\s*(?:everything else|all else|the rest|leave the rest|keep the rest|keep everything else)(?: (?:stays|remains|as is|is the same|unchanged|stays the same|as it is|as it was|same)\b.*)?$", "", core, flags=re.IGNORECASE)
+    core = (
+        re.sub(
+            r",?\s*\b(?:on |at |in )?(?:the )?same (?:day|time|hour|place|date|room|venue|spot)\b(?=\s*(?:$|,|instead\b|please\b))",
+            "",
+            core,
+            flags=re.IGNORECASE,
+        )
+        or core
+    )
+    core = (
+        re.sub(
+            r",?\s*(?:and )?\b(?:i|we)(?:'ll| will|'m going to|'re going to| can) (?:give|provide|tell|send|share|list|dictate|explain|feed|supply)\b.*$",
+            "",
+            core,
+            flags=re.IGNORECASE,
+        )
+        or core
+    )
+    core = re.sub(
+        r",\s*(?:everything else|all else|the rest|leave the rest|keep the rest|keep everything else)(?: (?:stays|remains|as is|is the same|unchanged|stays the same|as it is|as it was|same)\b.*)?$",
+        "",
+        core,
+        flags=re.IGNORECASE,
+    )
     correction = bool(_CORRECTION.search(core))
     addition = bool(re.match(r"(?:oh,? |ah,? |ok,? )?(?:and|also|plus)\b", core, re.IGNORECASE)) or bool(
         re.search(r"\b(?:too|also|as well)$", core, re.IGNORECASE)
@@ -235,8 +281,15 @@ def clause(text: str, *, hint: str = "", quotes: tuple[str, ...] = (), first: bo
             wrapped = _WRAP.match(core)
             if wrapped and core[wrapped.end() :].strip() and not _stays(core):
                 request, core = True, core[wrapped.end() :]
-    core = re.sub(r"(?:,?\s+(?:please|pls|plz|too|as well|then|for me|ok|okay|thanks|thank you|instead please|haha|lol))+$", "", core, flags=re.IGNORECASE)
-    return Clause(text.strip(), core.strip(" ,;:-"), question, request, correction, addition, hint, quotes, first)
+    core = re.sub(
+        r"(?:,?\s+(?:please|pls|plz|too|as well|then|for me|ok|okay|thanks|thank you|instead please|haha|lol))+$",
+        "",
+        core,
+        flags=re.IGNORECASE,
+    )
+    return Clause(
+        text.strip(), core.strip(" ,;:-"), question, request, correction, addition, hint, quotes, first
+    )
 
 
 def _protected(core: str) -> bool:
@@ -251,7 +304,15 @@ def _protected(core: str) -> bool:
 def _stays(core: str) -> bool:
     """Politeness-like beginnings that are something else."""
     return bool(
-        re.match(r"(?:just|rather|then|now|also|only)\s+(?:the|a|an|keep|leave|have|include|want|need|take|my|me|one)\b", core, re.IGNORECASE)
+        re.match(
+            r"(?:just|rather|then|now|also|only)\s+(?:the|a|an|keep|leave|have|include|want|need|take|my|me|one)\b",
+            core,
+            re.IGNORECASE,
+        )
         or re.match(r"(?:i|we) (?:want|need|would like|'d like) (?!to\b|you to\b)", core, re.IGNORECASE)
-        or re.match(r"(?:can|could) (?:i|we|you) (?:afford|fit|manage|see|get|go|have|tell)\b.*\bwith\b", core, re.IGNORECASE)
+        or re.match(
+            r"(?:can|could) (?:i|we|you) (?:afford|fit|manage|see|get|go|have|tell)\b.*\bwith\b",
+            core,
+            re.IGNORECASE,
+        )
     )

@@ -14,7 +14,23 @@ from . import values
 from .lexicon import CONTAINERS, EVENTS, GROUPS_OF_KIND, PROJECTS, content, singular, slot_group
 
 GENERIC = frozenset(
-    """list it there items tasks team people plan order guest guests participants attendees toppings panel""".split()
+    [
+        "list",
+        "it",
+        "there",
+        "items",
+        "tasks",
+        "team",
+        "people",
+        "plan",
+        "order",
+        "guest",
+        "guests",
+        "participants",
+        "attendees",
+        "toppings",
+        "panel",
+    ]
 ) | {"the list", "guest list"}
 PLAN_VERB = re.compile(
     r"^(?:help (?:me|us) (?:to |with )?)?(?:plan(?:ning)?(?: for)?|organi[sz](?:e|ing)|schedul(?:e|ing)|arrang(?:e|ing)|prepar(?:e|ing)(?: for)?|throw(?:ing)?|host(?:ing)?|"
@@ -54,17 +70,18 @@ def knows(graph: TaskGraph, words: str) -> bool:
     lists = sorted((index.get(stem, ()) for stem in wanted), key=len)
     common = set(lists[0]).intersection(*lists[1:])
     return any(
-        wanted <= words_of(graph[key]) or any(wanted <= words_of(state) for state in graph[key].history) for key in common
+        wanted <= words_of(graph[key]) or any(wanted <= words_of(state) for state in graph[key].history)
+        for key in common
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
+    """A task that words name: how well (score) and how much of the words it covers (0 to 1)."""
+
     node: TaskNode
     score: float
     covered: float
-
-
 
 
 class Finder:
@@ -79,6 +96,7 @@ class Finder:
         self.new = list(new)
 
     def touch(self, key: str) -> None:
+        """Put a task first in the focus."""
         self.focus = [key, *(other for other in self.focus if other != key)][:12]
 
     def root(self) -> TaskNode | None:
@@ -92,6 +110,7 @@ class Finder:
         return max(roots, key=lambda node: (node.turn, node.id), default=None)
 
     def focus_nodes(self) -> list[TaskNode]:
+        """The active tasks in focus, the latest first."""
         return [self.graph[key] for key in self.focus if key in self.graph and self.graph[key].active]
 
     def scopes(self) -> list[str | None]:
@@ -106,7 +125,13 @@ class Finder:
         return [*found, None]
 
     def hits(
-        self, words: str, *, gone: bool = False, active: bool = True, within: TaskNode | None = None, covering: float = 0.0
+        self,
+        words: str,
+        *,
+        gone: bool = False,
+        active: bool = True,
+        within: TaskNode | None = None,
+        covering: float = 0.0,
     ) -> list[Hit]:
         """Tasks that the words name, best first; only those that cover more than a share of the words."""
         wanted = content(words)
@@ -115,12 +140,23 @@ class Finder:
         index = self.graph.index(_stems)
         unknown = [stem for stem in wanted if stem not in index and len(stem) > 2 and not stem.isdigit()]
         if unknown:  # 'lit review' is the literature review
-            begun = {stem: min((other for other in index if other.startswith(stem)), default=stem) for stem in unknown}
+            begun = {
+                stem: min((other for other in index if other.startswith(stem)), default=stem)
+                for stem in unknown
+            }
             wanted = frozenset(begun.get(stem, stem) for stem in wanted)
-        inside = {node.id for node in self.graph.subtree(within.id, gone=True)} | set(within.depends_on) if within else None
+        inside = (
+            {node.id for node in self.graph.subtree(within.id, gone=True)} | set(within.depends_on)
+            if within
+            else None
+        )
         found: list[Hit] = []
         order = {key: rank for rank, key in enumerate(self.focus)}
-        roots = {self.graph.root(key).id: rank for rank, key in reversed(list(enumerate(self.focus))) if key in self.graph}
+        roots = {
+            self.graph.root(key).id: rank
+            for rank, key in reversed(list(enumerate(self.focus)))
+            if key in self.graph
+        }
         last = head_of(words)
         for key in self._candidates(wanted, covering):
             node = self.graph[key]
@@ -136,12 +172,18 @@ class Finder:
             missing = (wanted - own).difference(*map(words_of, chain))
             for child in self.graph.parts(key) if missing else ():
                 stems = words_of(child)
-                if stems & missing and (not is_member(child) or child.name.startswith(("participant", "guest", "assignee"))):
+                if stems & missing and (
+                    not is_member(child) or child.name.startswith(("participant", "guest", "assignee"))
+                ):
                     missing -= stems
             covered = 1 - len(missing) / len(wanted)
             if covered <= covering:
                 continue
-            exact = 1.5 if own == wanted or content(node.title) == wanted or content(node.value or "") == wanted else 0.0
+            exact = (
+                1.5
+                if own == wanted or content(node.title) == wanted or content(node.value or "") == wanted
+                else 0.0
+            )
             head = 0.5 if last and last in own else 0.0
             root = chain[-1].id if chain else key
             score = (
@@ -166,14 +208,26 @@ class Finder:
             if sum(key in group or any(up.id in group for up in self.graph.ancestors(key)) for group in helping) > covering * len(wanted)
         )  # fmt: skip
 
-    def find(self, words: str, *, gone: bool = False, active: bool = True, within: TaskNode | None = None, loose: bool = True) -> TaskNode | None:
+    def find(
+        self,
+        words: str,
+        *,
+        gone: bool = False,
+        active: bool = True,
+        within: TaskNode | None = None,
+        loose: bool = True,
+    ) -> TaskNode | None:
         """The one task that the words name, or None."""
         words = words.strip()
         if not words:
             return None
         if (ordinal := self._ordinal(words)) is not None:
             return ordinal
-        if found := re.fullmatch(r"(?:the |that )?(?:one|ones|meeting|call|task) (?:with|on|at|in|for|from|to|of|about|called|near) (.+)", words, re.IGNORECASE):
+        if found := re.fullmatch(
+            r"(?:the |that )?(?:one|ones|meeting|call|task) (?:with|on|at|in|for|from|to|of|about|called|near) (.+)",
+            words,
+            re.IGNORECASE,
+        ):
             inner = self.find(found[1], gone=gone, active=active, within=within, loose=loose)
             if inner is not None and (inner.value is not None or is_member(inner)):
                 return self.holder(inner)
@@ -193,13 +247,19 @@ class Finder:
 
     def _ordinal(self, words: str) -> TaskNode | None:
         """'The former', 'the latter', 'the second one' of what was named last."""
-        found = re.fullmatch(r"(?:the )?(former|latter|first|second|third|last)(?: one| task)?", words.strip(), re.IGNORECASE)
+        found = re.fullmatch(
+            r"(?:the )?(former|latter|first|second|third|last)(?: one| task)?", words.strip(), re.IGNORECASE
+        )
         if not found:
             return None
-        added = [node for node in self.graph.active if node.value is None and node.op == "add" and not node.history]
+        added = [
+            node for node in self.graph.active if node.value is None and node.op == "add" and not node.history
+        ]
         latest = max((node.turn for node in added), default=0)
         group = [node for node in added if node.turn == latest]
-        tops = [node for node in group if node.parent is None or self.graph[node.parent] not in group] or group
+        tops = [
+            node for node in group if node.parent is None or self.graph[node.parent] not in group
+        ] or group
         if len(tops) == 1 and self.graph.parts(tops[0].id):
             tops = [node for node in self.graph.parts(tops[0].id) if node.value is None]
         index = {"former": 0, "first": 0, "second": 1, "third": 2, "latter": -1, "last": -1}[found[1].lower()]
@@ -212,15 +272,28 @@ class Finder:
         for scope in scopes:
             parts = [part for part in self.graph.parts(scope) if owned_by(part, words)]
             for node in parts:
-                if not is_member(node) and node.name == name and (node.value is not None or (scope is not None and not self.graph.parts(node.id))):
+                if (
+                    not is_member(node)
+                    and node.name == name
+                    and (node.value is not None or (scope is not None and not self.graph.parts(node.id)))
+                ):
                     return node
             wanted = content(words)
             for node in parts:  # 'the number' for the passport number
-                if wanted and not is_member(node) and node.value is not None and wanted <= content(node.title):
+                if (
+                    wanted
+                    and not is_member(node)
+                    and node.value is not None
+                    and wanted <= content(node.title)
+                ):
                     return node
             if group:
                 for node in parts:
-                    if not is_member(node) and (slot_group(node.name) == group or slot_group(node.title) == group) and node.value:
+                    if (
+                        not is_member(node)
+                        and (slot_group(node.name) == group or slot_group(node.title) == group)
+                        and node.value
+                    ):
                         return node
         if not anywhere or within:
             return None
@@ -228,28 +301,50 @@ class Finder:
             node for node in self.graph.active
             if not is_member(node) and ((node.name == name and node.value is not None) or (group and slot_group(node.name) == group and node.value))
         ]  # fmt: skip
-        return max(everywhere, key=lambda node: (node.turn, -len(self.graph.ancestors(node.id)))) if everywhere else None
+        return (
+            max(everywhere, key=lambda node: (node.turn, -len(self.graph.ancestors(node.id))))
+            if everywhere
+            else None
+        )
 
     def typed_slot(self, slot: str, value: str, scope: TaskNode | None) -> TaskNode | None:
         """The slot that a typed value goes to: the nearest of its kind."""
-        groups = GROUPS_OF_KIND.get({"budget": "amount"}.get(slot, slot), (slot,)) if slot != "place" else ("place", "destination", "hotel")
+        groups = (
+            GROUPS_OF_KIND.get({"budget": "amount"}.get(slot, slot), (slot,))
+            if slot != "place"
+            else ("place", "destination", "hotel")
+        )
         kind = {"budget": "amount"}.get(slot, slot)
         scopes = [scope.id, *(n.id for n in self.graph.ancestors(scope.id))] if scope else self.scopes()
         for key in scopes:
             candidates = [self.graph[key]] if key else []
             candidates += [node for node in self.graph.parts(key) if not is_member(node)]
             if scope is not None and key == scope.id:
-                candidates += [node for child in self.graph.parts(key) if is_part(child) for node in self.graph.parts(child.id)]
+                candidates += [
+                    node
+                    for child in self.graph.parts(key)
+                    if is_part(child)
+                    for node in self.graph.parts(child.id)
+                ]
             for node in sorted(candidates, key=lambda n: -n.turn):
                 if node.value is None or is_member(node):
                     continue
                 if slot_group(node.name) in groups or slot_group(node.title) in groups or node.name == slot:
                     return node
             for node in sorted(candidates, key=lambda n: -n.turn):
-                if node.value and not is_member(node) and values.kind_of(node.value) == kind and kind in ("date", "time", "amount", "email", "phone", "duration"):
+                if (
+                    node.value
+                    and not is_member(node)
+                    and values.kind_of(node.value) == kind
+                    and kind in ("date", "time", "amount", "email", "phone", "duration")
+                ):
                     return node
         if scope is None and kind in ("date", "time", "amount"):
-            typed = [node for node in self.graph.active if node.value and not is_member(node) and values.kind_of(node.value) == kind]
+            typed = [
+                node
+                for node in self.graph.active
+                if node.value and not is_member(node) and values.kind_of(node.value) == kind
+            ]
             return typed[0] if len(typed) == 1 else None
         return None
 
@@ -257,8 +352,14 @@ class Finder:
         """The task that members go to: the one named, else the one in focus; None where neither is there."""
         words = words.replace(" participant", "")
         generic = not content(words) or words.lower() in GENERIC
-        if words and (node := self.find(words, loose=False)) and not (node.value and not self.graph.parts(node.id)):
-            return self.holder(node) if is_member(node) and not self.graph.parts(node.id) and generic else node
+        if (
+            words
+            and (node := self.find(words, loose=False))
+            and not (node.value and not self.graph.parts(node.id))
+        ):
+            return (
+                self.holder(node) if is_member(node) and not self.graph.parts(node.id) and generic else node
+            )
         if not generic:
             return None
         for node in self.focus_nodes():
@@ -267,7 +368,12 @@ class Finder:
                 if one.parent is None or any(is_member(child) for child in self.graph.parts(one.id)):
                     if person and one.parent is not None and not peopled:
                         continue
-                    if one.parent is None and one.name.startswith("task") and not self.graph.parts(one.id) and not person:
+                    if (
+                        one.parent is None
+                        and one.name.startswith("task")
+                        and not self.graph.parts(one.id)
+                        and not person
+                    ):
                         continue
                     return one
         root = self.root()
@@ -276,17 +382,26 @@ class Finder:
         return None
 
     def holder(self, node: TaskNode) -> TaskNode:
+        """What a task is part of; itself where it is a root."""
         return self.graph[node.parent] if node.parent else node
 
     def members(self, container: TaskNode) -> list[TaskNode]:
         """The members of a container: its numbered parts, else those without a value; shared ones included."""
         own = [node for node in self.graph.parts(container.id) if is_member(node) and not is_part(node)]
-        shared = [self.graph[key] for key in container.depends_on if self.graph[key].active and is_member(self.graph[key])]
+        shared = [
+            self.graph[key]
+            for key in container.depends_on
+            if self.graph[key].active and is_member(self.graph[key])
+        ]
         return [*own, *shared]
 
     def _untyped(self, node: TaskNode) -> TaskNode | None:
         """The one slot of a task whose value has no type, if there is just one."""
-        found = [part for part in self.graph.parts(node.id) if part.value and not is_member(part) and values.kind_of(part.value) is None]
+        found = [
+            part
+            for part in self.graph.parts(node.id)
+            if part.value and not is_member(part) and values.kind_of(part.value) is None
+        ]
         return found[0] if len(found) == 1 else None
 
     def _has_members(self, node: TaskNode) -> bool:
@@ -313,36 +428,62 @@ class Finder:
     def _last_changed(self, within: TaskNode | None = None) -> TaskNode | None:
         """The task that was last changed from something else."""
         pool = self.graph.subtree(within.id, gone=True) if within else self.graph.values()
-        changed = [node for node in pool if node.history and node.op in ("update", "replace", "rollback", "remove", "inactivate")]
+        changed = [
+            node
+            for node in pool
+            if node.history and node.op in ("update", "replace", "rollback", "remove", "inactivate")
+        ]
         return max(changed, key=lambda node: (node.turn, node.active), default=None)
 
     def _whole(self, words: str, avoid: Sequence[TaskNode] = ()) -> TaskNode | None:
         """The task (not one of its values) that the words name."""
         hits = [hit.node for hit in self.hits(words, covering=0.99) if hit.node not in avoid]
-        whole = [node for node in hits if node.parent is None] or [node for node in hits if node.value is None] or hits
-        if whole and whole[0].value is not None and whole[0].parent and not content(words) <= content(whole[0].title):
+        whole = (
+            [node for node in hits if node.parent is None]
+            or [node for node in hits if node.value is None]
+            or hits
+        )
+        if (
+            whole
+            and whole[0].value is not None
+            and whole[0].parent
+            and not content(words) <= content(whole[0].title)
+        ):
             return self.holder(whole[0])
         return whole[0] if whole else None
 
     def _number_slot(self, words: str) -> TaskNode | None:
         """The task that holds the number of something."""
         wanted = content(words)
-        people = bool(wanted & content("people person guest guests participant attendee head seats adult pupil kid"))
+        people = bool(
+            wanted & content("people person guest guests participant attendee head seats adult pupil kid")
+        )
         candidates = []
         for node in self.graph.active:
             above = words_of(self.graph[node.parent]) if node.parent else frozenset()
             own = words_of(node)
-            if wanted & own or (people and node.name in ("party_size", "people", "guests", "guest", "count", "participants", "seats", "persons")):
+            if wanted & own or (
+                people
+                and node.name
+                in ("party_size", "people", "guests", "guest", "count", "participants", "seats", "persons")
+            ):
                 score = 2.0 + len(wanted & own)
             elif wanted and wanted <= (own | above):
                 score = 1.0
             else:
                 continue
             holds = node.value if node.value is not None else node.title
-            if values.number_of(holds) is not None and values.kind_of(holds) not in ("date", "time", "email", "phone"):
+            if values.number_of(holds) is not None and values.kind_of(holds) not in (
+                "date",
+                "time",
+                "email",
+                "phone",
+            ):
                 candidates.append((score, node))
         rank = {key: -position for position, key in enumerate(self.focus)}
-        return max(candidates, key=lambda pair: (pair[0], rank.get(pair[1].id, -99)))[1] if candidates else None
+        return (
+            max(candidates, key=lambda pair: (pair[0], rank.get(pair[1].id, -99)))[1] if candidates else None
+        )
 
 
 def owned_by(node: TaskNode, words: str) -> bool:
@@ -360,6 +501,7 @@ def head_of(words: str) -> str | None:
 
 
 def slot_name(words: str) -> str:
+    """A short, value-free slot name from the user's words."""
     words = re.sub(r"^(?:the|my|our|your|a|an|new|current)\s+", "", words.strip().lower())
     return re.sub(r"[^\w]+", "_", re.sub(r"'s?\b", "", words)).strip("_")[:40] or "item"
 
@@ -367,7 +509,11 @@ def slot_name(words: str) -> str:
 def kind_name(title: str) -> str:
     """A value-free name for a root: its event noun, else 'task'."""
     bare = PLAN_VERB.sub("", title)
-    head = re.split(r"\s+(?:for|to|in|on|at|with|from|of|about|near|by|after|before|that|who|called)\s+|[,:(]", bare.lower(), maxsplit=1)[0]
+    head = re.split(
+        r"\s+(?:for|to|in|on|at|with|from|of|about|near|by|after|before|that|who|called)\s+|[,:(]",
+        bare.lower(),
+        maxsplit=1,
+    )[0]
     for word in reversed(re.findall(r"[a-z-]+", head)[-1:] or [""]):
         if word in EVENTS or word in CONTAINERS:
             return word.replace("-", "_")
@@ -377,6 +523,7 @@ def kind_name(title: str) -> str:
 
 
 def is_event(title: str) -> bool:
+    """Whether a title names something that is planned as a whole."""
     return kind_name(title) != "task"
 
 
@@ -391,8 +538,12 @@ def is_project(title: str, name: str = "task") -> bool:
 
 def head_is_event(title: str) -> bool:
     """Whether the head of a noun phrase is an event: 'trip to Rome', 'team meeting', not 'hotel for the trip'."""
-    head = re.split(r"\s+(?:for|to|in|on|at|with|from|of|about|near|by)\s+|[,:(]", title.lower(), maxsplit=1)[0].split()
-    return bool(head) and any(word in EVENTS or word in CONTAINERS or singular(word) in EVENTS for word in head[-2:])
+    head = re.split(r"\s+(?:for|to|in|on|at|with|from|of|about|near|by)\s+|[,:(]", title.lower(), maxsplit=1)[
+        0
+    ].split()
+    return bool(head) and any(
+        word in EVENTS or word in CONTAINERS or singular(word) in EVENTS for word in head[-2:]
+    )
 
 
 def typed_in(title: str, slot: str) -> str | None:
@@ -403,14 +554,21 @@ def typed_in(title: str, slot: str) -> str | None:
 
 
 def is_person_name(slot: str) -> bool:
-    return re.match(r"(?:participant|guest|assignee|attendee|speaker|player|teacher|passenger)", slot) is not None
+    """Whether a slot name is one for people."""
+    return (
+        re.match(r"(?:participant|guest|assignee|attendee|speaker|player|teacher|passenger)", slot)
+        is not None
+    )
 
 
 def is_person_slot(node: TaskNode) -> bool:
+    """Whether a task is a person: a participant, a guest, an assignee."""
     return is_person_name(node.name)
 
 
-def focus_after(graph: TaskGraph, focus: Sequence[str], changes: Iterable[object], checks: Iterable[Check], size: int = 8) -> tuple[str, ...]:
+def focus_after(
+    graph: TaskGraph, focus: Sequence[str], changes: Iterable[object], checks: Iterable[Check], size: int = 8
+) -> tuple[str, ...]:
     """Ids of the tasks that the talk is about after a turn, the latest first.
 
     changes: records with `changed` (ids, the one meant first), in order. checks: the questions of the turn.
@@ -420,6 +578,6 @@ def focus_after(graph: TaskGraph, focus: Sequence[str], changes: Iterable[object
         changed = tuple(getattr(change, "changed", ()))
         order = [*changed[:1], *order]
     for check in checks:
-        order = [*[key for key in check.question.tasks[:3]], *order]
+        order = [*list(check.question.tasks[:3]), *order]
     seen = dict.fromkeys(key for key in [*order, *focus] if key in graph)
     return tuple(seen)[:size]

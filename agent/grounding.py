@@ -73,9 +73,10 @@ def ground(steps: Iterable[Step], view: View) -> tuple[Operation, ...]:
     return tuple(grounder.operations)
 
 
-
 class _Grounder(Finder):
-    def __init__(self, view: View, graph: TaskGraph | None = None, focus: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, view: View, graph: TaskGraph | None = None, focus: Sequence[str] | None = None
+    ) -> None:
         super().__init__(view.graph if graph is None else graph, view.focus if focus is None else focus)
         self.view = view
         self.operations: list[Operation] = []
@@ -96,7 +97,9 @@ class _Grounder(Finder):
             return first
         return None
 
-    def clarify(self, step: Step, question: str, options: Sequence[str] = (), choices: Sequence[Operation] = ()) -> None:
+    def clarify(
+        self, step: Step, question: str, options: Sequence[str] = (), choices: Sequence[Operation] = ()
+    ) -> None:
         self.operations.append(
             Clarify(said=step.text[:300], question=question, options=tuple(options), choices=tuple(choices))
         )
@@ -115,14 +118,23 @@ class _Grounder(Finder):
 
     # ---- making --------------------------------------------------------------------------------
 
-    def put(self, parent: TaskNode | None, slot: str, value: str, said: str, title: str | None = None) -> TaskNode | None:
+    def put(
+        self, parent: TaskNode | None, slot: str, value: str, said: str, title: str | None = None
+    ) -> TaskNode | None:
         """Give a slot of a task its value, new or changed."""
         name = slot_name(slot)
         held = None
         if parent is not None:
             group = slot_group(slot)
             for node in self.graph.parts(parent.id):
-                if not is_member(node) and owned_by(node, slot.replace("_", " ")) and (node.name == name or (group and slot_group(node.name) == group and node.value is not None)):
+                if (
+                    not is_member(node)
+                    and owned_by(node, slot.replace("_", " "))
+                    and (
+                        node.name == name
+                        or (group and slot_group(node.name) == group and node.value is not None)
+                    )
+                ):
                     held = node
                     if node.name == name:
                         break
@@ -135,7 +147,15 @@ class _Grounder(Finder):
         dotted = f"{parent.slot}.{name}" if parent else name
         if parent is None and (other := self.graph.part(None, name)) is not None:
             return self.do(Update(task=other.id, value=value), said)
-        return self.do(Add(slot=dotted, title=title or slot.replace("_", " "), value=value, parent=parent.id if parent else None), said)
+        return self.do(
+            Add(
+                slot=dotted,
+                title=title or slot.replace("_", " "),
+                value=value,
+                parent=parent.id if parent else None,
+            ),
+            said,
+        )
 
     def member(self, parent: TaskNode | None, slot: str, title: str, said: str) -> TaskNode | None:
         """A member of a container: new, back again, or there already."""
@@ -152,9 +172,18 @@ class _Grounder(Finder):
         taken = {node.slot for node in self.graph.parts(parent.id if parent else None, gone=True)}
         prefix = f"{parent.slot}." if parent else ""
         number = next(n for n in range(1, len(taken) + 2) if f"{prefix}{base}{n}" not in taken)
-        return self.do(Add(slot=f"{prefix}{base}{number}", title=title, parent=parent.id if parent else None), said)
+        return self.do(
+            Add(slot=f"{prefix}{base}{number}", title=title, parent=parent.id if parent else None), said
+        )
 
-    def new_root(self, title: str, said: str, slot: str | None = None, parent: TaskNode | None = None, value: str | None = None) -> TaskNode | None:
+    def new_root(
+        self,
+        title: str,
+        said: str,
+        slot: str | None = None,
+        parent: TaskNode | None = None,
+        value: str | None = None,
+    ) -> TaskNode | None:
         """A task of its own, under a name that is free."""
         name = slot or kind_name(title)
         prefix = f"{parent.slot}." if parent else ""
@@ -211,7 +240,9 @@ class _Grounder(Finder):
             self.do(Update(task=held.id, title=name), step.text)
             self._details(held, step)
             return
-        node = self.new_root(name, step.text, slot=slot or (kind_name(whole) if event else planned), parent=parent)
+        node = self.new_root(
+            name, step.text, slot=slot or (kind_name(whole) if event else planned), parent=parent
+        )
         if node is not None:
             self._details(node, step)
             self.touch(node.id)
@@ -222,7 +253,11 @@ class _Grounder(Finder):
             return True
         if root.name in ("list", "order", "cart") and not is_event(whole):
             return True
-        return PLAN_VERB.match(title) is not None and (head_is_event(whole) or _PLANS.match(title) is not None) and content(whole) != content(root.title)
+        return (
+            PLAN_VERB.match(title) is not None
+            and (head_is_event(whole) or _PLANS.match(title) is not None)
+            and content(whole) != content(root.title)
+        )
 
     def _same_task(self, step: Step, title: str) -> TaskNode | None:
         wanted = content(title)
@@ -242,7 +277,9 @@ class _Grounder(Finder):
     def _conflicts(self, node: TaskNode, step: Step) -> bool:
         """Whether a step gives a task other details than it has: then it is another task of that name."""
         for detail in step.details:
-            held = next((part for part in self.graph.parts(node.id) if part.name == detail.slot and part.value), None)
+            held = next(
+                (part for part in self.graph.parts(node.id) if part.name == detail.slot and part.value), None
+            )
             if held is not None and not _same_value(held.value, detail.value):
                 return True
         people = {content(part.title) for part in self.graph.parts(node.id) if is_member(part)}
@@ -275,7 +312,12 @@ class _Grounder(Finder):
             owner = known or scope or self.find(step.target) or self.root()
             if owner is not None:
                 for item in step.items:
-                    self.member(self.holder(owner) if owner.value is not None else owner, item.slot, item.value, step.text)
+                    self.member(
+                        self.holder(owner) if owner.value is not None else owner,
+                        item.slot,
+                        item.value,
+                        step.text,
+                    )
         if known is not None and step.value is not None:
             if self.graph.parts(known.id) and known.value is None and step.details:
                 return self._set_details(known, step)
@@ -283,11 +325,12 @@ class _Grounder(Finder):
         if known is not None and step.details:
             return self._set_details(known, step)
         if step.value is None and not step.details:
-            return
+            return None
         if step.target or step.slot or step.old == "title":
             self._set_named(step, scope)
         else:
             self._set_it(step, scope)
+        return None
 
     def _assign_value(self, node: TaskNode, value: str, step: Step) -> None:
         """A value to a task: in its slot, or in its name where it is one of a list or has no value."""
@@ -314,99 +357,186 @@ class _Grounder(Finder):
     def _set_named(self, step: Step, scope: TaskNode | None) -> None:
         words = step.target or (step.slot or "").replace("_", " ")
         value = step.value or ""
-        if step.old and step.old not in ("last", "move", "title") and (node := self._value_node(step.old, scope)):
-            self.do(Update(task=node.id, value=value) if node.value else Update(task=node.id, title=_exchanged(node.title, step.old, value)), step.text)
-            return
+        if (
+            step.old
+            and step.old not in ("last", "move", "title")
+            and (node := self._value_node(step.old, scope))
+        ):
+            self.do(
+                Update(task=node.id, value=value)
+                if node.value
+                else Update(task=node.id, title=_exchanged(node.title, step.old, value)),
+                step.text,
+            )
+            return None
         if step.old == "title":
             node = self.find(words) if words else next(iter(self.focus_nodes()), None)
             node = node or self.root()
             if node is not None:
-                self.do(Update(task=node.id, value=value) if node.value is not None and not is_member(node) and node.parent else Update(task=node.id, title=value), step.text)
-            return
+                self.do(
+                    Update(task=node.id, value=value)
+                    if node.value is not None and not is_member(node) and node.parent
+                    else Update(task=node.id, title=value),
+                    step.text,
+                )
+            return None
         if step.old == "move" and self.find(words, loose=False) is None and self.slot(words) is None:
             return self._set_it(step, scope)  # another word for what the talk is about
-        if step.task is None and not slot_group(words) and (doubtful := self.ambiguous(words)) and self._choose(step, words, doubtful):
-            return
+        if (
+            step.task is None
+            and not slot_group(words)
+            and (doubtful := self.ambiguous(words))
+            and self._choose(step, words, doubtful)
+        ):
+            return None
         if step.within and scope is None and step.slot and self.slot(words) is None:  # 'my dog's name'
             self.put(self.root(), f"{step.within} {step.slot}", value, step.text, title=words)
-            return
-        if step.within and scope is not None and step.slot and "'s " in words and self.slot(words, within=scope) is None:
+            return None
+        if (
+            step.within
+            and scope is not None
+            and step.slot
+            and "'s " in words
+            and self.slot(words, within=scope) is None
+        ):
             if step.within.lower() not in (scope.name, scope.title.lower(), kind_name(scope.title)):
                 self.put(scope, f"{step.within} {step.slot}", value, step.text, title=words)
-                return
+                return None
         if step.slot and scope is not None:
             self.put(scope, step.slot, value, step.text, title=step.slot.replace("_", " "))
-            return
+            return None
         group = slot_group(words) or (slot_group(step.slot) if step.slot else None)
-        slot = self.slot(words, within=scope) or (self.slot(step.slot.replace("_", " "), within=scope) if step.slot else None)
-        if slot is None and (not group or step.slot is None) and (hit := self.find(words, loose=False)) is not None:
+        slot = self.slot(words, within=scope) or (
+            self.slot(step.slot.replace("_", " "), within=scope) if step.slot else None
+        )
+        if (
+            slot is None
+            and (not group or step.slot is None)
+            and (hit := self.find(words, loose=False)) is not None
+        ):
             if hit.value is not None and not is_member(hit):
-                slot = hit if content(words) & content(hit.title + " " + hit.name) or not step.details else hit
-                if not content(words) & (content(hit.title) | content(hit.name)):  # named by its value: 'change Boston to Denver'
+                slot = (
+                    hit if content(words) & content(hit.title + " " + hit.name) or not step.details else hit
+                )
+                if not content(words) & (
+                    content(hit.title) | content(hit.name)
+                ):  # named by its value: 'change Boston to Denver'
                     if step.details and len(step.details) == 1 and step.slot is None:
                         self.do(Update(task=hit.id, value=value), step.text)
-                        return
+                        return None
                     self.do(Update(task=hit.id, value=_exchanged(hit.value, words, value)), step.text)
-                    return
+                    return None
             elif step.details:
                 return self._set_details(hit, step)
             elif step.slot and not is_member(hit) and hit.parent is None and step.intent is None:
                 self.put(hit, step.slot, value, step.text)
-                return
+                return None
             else:
                 typed = values.kind_of(value)
-                if typed in ("count",) and values.number_of(hit.title) is not None:
-                    self.do(Update(task=hit.id, title=values.with_number(hit.title, values.number_of(value) or Decimal(1))), step.text)
-                    return
-                if step.slot and (is_member(hit) or hit.name.startswith("task")) and (typed or not re.match(r"[A-Za-z]", value)):
+                if typed == "count" and values.number_of(hit.title) is not None:
+                    self.do(
+                        Update(
+                            task=hit.id,
+                            title=values.with_number(hit.title, values.number_of(value) or Decimal(1)),
+                        ),
+                        step.text,
+                    )
+                    return None
+                if (
+                    step.slot
+                    and (is_member(hit) or hit.name.startswith("task"))
+                    and (typed or not re.match(r"[A-Za-z]", value))
+                ):
                     self.put(hit, typed or "value", value, step.text)
-                    return
-                if is_member(hit) and hit.value is None and step.slot and content(words) == content(hit.title):
+                    return None
+                if (
+                    is_member(hit)
+                    and hit.value is None
+                    and step.slot
+                    and content(words) == content(hit.title)
+                ):
                     self.do(Update(task=hit.id, value=value), step.text)
-                    return
+                    return None
                 if self.graph.parts(hit.id) or hit.parent is None:
                     other = self._untyped(hit)
                     if other is not None and not step.slot:
                         self.do(Update(task=other.id, value=value), step.text)
-                        return
+                        return None
                     if step.slot and hit.parent is None and slot_group(words) is None:
-                        self.do(Update(task=hit.id, title=value), step.text) if not step.slot else self.put(hit, "value", value, step.text)
-                        return
+                        self.do(Update(task=hit.id, title=value), step.text) if not step.slot else self.put(
+                            hit, "value", value, step.text
+                        )
+                        return None
                 if is_member(hit) and hit.title.lower().startswith(words.lower() + " "):
                     self._retitle(hit, f"{hit.title[: len(words)]} {value}", step)
-                    return
-                if hit.parent is None and not is_member(hit) and words == words.lower() and not step.task and not names(words, _last_phrase(hit.title)):
+                    return None
+                if (
+                    hit.parent is None
+                    and not is_member(hit)
+                    and words == words.lower()
+                    and not step.task
+                    and not names(words, _last_phrase(hit.title))
+                ):
                     self.put(hit, words, value, step.text)
-                    return
-                qualified = re.search(rf"(\b(?:an?|the|with|of|in|for)\s+)([\w-]+)(\s+{re.escape(words)})\b", hit.title, re.IGNORECASE)
-                if qualified and words == words.lower() and len(value.split()) < 3:  # 'a diesel engine' becomes a hybrid one
-                    self._retitle(hit, hit.title[: qualified.start(2)] + value + hit.title[qualified.end(2) :], step)
-                    return
-                self._retitle(hit, _exchanged(hit.title, words, value) if names(words, hit.title) and len(content(hit.title)) > len(content(words)) else value, step)
-                return
+                    return None
+                qualified = re.search(
+                    rf"(\b(?:an?|the|with|of|in|for)\s+)([\w-]+)(\s+{re.escape(words)})\b",
+                    hit.title,
+                    re.IGNORECASE,
+                )
+                if (
+                    qualified and words == words.lower() and len(value.split()) < 3
+                ):  # 'a diesel engine' becomes a hybrid one
+                    self._retitle(
+                        hit, hit.title[: qualified.start(2)] + value + hit.title[qualified.end(2) :], step
+                    )
+                    return None
+                self._retitle(
+                    hit,
+                    _exchanged(hit.title, words, value)
+                    if names(words, hit.title) and len(content(hit.title)) > len(content(words))
+                    else value,
+                    step,
+                )
+                return None
         if slot is not None:
             if step.details and len(step.details) > 1 and group in ("date", "time"):
                 return self._set_details(self.holder(slot), step)
             self._assign_value(slot, value, step)
-            return
-        if " " in words and step.slot is None or step.slot and "_" in step.slot:
+            return None
+        if (" " in words and step.slot is None) or (step.slot and "_" in step.slot):
             owner, name = self._owner_and_slot(words)
             if owner is not None and name:
                 self.put(owner, name, value, step.text)
-                return
+                return None
         if group is None and step.slot is None:
             gone = self.find(words, gone=True, active=False, loose=False)
             if gone is not None and gone.value is None:
-                self.clarify(step, f"{gone.title} is not part of the plan any more. Shall I bring it back?", ("yes",), (Restore(task=gone.id),))
-                return
+                self.clarify(
+                    step,
+                    f"{gone.title} is not part of the plan any more. Shall I bring it back?",
+                    ("yes",),
+                    (Restore(task=gone.id),),
+                )
+                return None
             if self.focus_nodes() and step.details:
                 return self._set_it(step, scope)
             if knows(self.graph, words) is False and not re.match(r"[\w ]{2,30}$", words):
-                self.clarify(step, f"I am not sure what to change to {value}. Which task or detail do you mean by “{words}”?")
-                return
+                self.clarify(
+                    step,
+                    f"I am not sure what to change to {value}. Which task or detail do you mean by “{words}”?",
+                )
+                return None
         parent = scope or self._fresh() or self.root()
-        timed = bool(step.details) and all(detail.slot in ("date", "time", "place", "destination", "start", "party_size", "room") for detail in step.details)
-        if timed and group is None and (parent is None or is_event(words) or not is_project(parent.title, parent.name)):
+        timed = bool(step.details) and all(
+            detail.slot in ("date", "time", "place", "destination", "start", "party_size", "room")
+            for detail in step.details
+        )
+        if (
+            timed
+            and group is None
+            and (parent is None or is_event(words) or not is_project(parent.title, parent.name))
+        ):
             node = self.new_root(words, step.text)
             if node is not None:
                 for detail in step.details:
@@ -414,8 +544,15 @@ class _Grounder(Finder):
                 for item in step.items:
                     self.member(self.graph[node.id], item.slot, item.value, step.text)
                 self.touch(node.id)
-            return
-        self.put(parent, step.slot or words, value, step.text, title=words if slot_group(words) is None or len(words.split()) < 4 else None)
+            return None
+        self.put(
+            parent,
+            step.slot or words,
+            value,
+            step.text,
+            title=words if slot_group(words) is None or len(words.split()) < 4 else None,
+        )
+        return None
 
     def _owner_and_slot(self, words: str) -> tuple[TaskNode | None, str]:
         """'wedding date' is the date of the wedding; 'Ana's time' the time of Ana."""
@@ -434,7 +571,11 @@ class _Grounder(Finder):
 
     def _fresh(self) -> TaskNode | None:
         """The task that this utterance has just made: 'there is a viewing, the date is Saturday'."""
-        made = [self.graph[key] for key in self.new if self.graph[key].value is None and not is_member(self.graph[key])]
+        made = [
+            self.graph[key]
+            for key in self.new
+            if self.graph[key].value is None and not is_member(self.graph[key])
+        ]
         return made[-1] if made and self.operations and self.operations[0].kind == "add" else None
 
     def _choose(self, step: Step, words: str, nodes: Sequence[TaskNode]) -> bool:
@@ -448,7 +589,9 @@ class _Grounder(Finder):
             if len(trial.operations) != 1 or isinstance(trial.operations[0], Clarify):
                 return False
             choices.append(trial.operations[0])
-        self.clarify(step, f"Which {words} do you mean?", [self.describe(node) for node in nodes[:5]], choices)
+        self.clarify(
+            step, f"Which {words} do you mean?", [self.describe(node) for node in nodes[:5]], choices
+        )
         return True
 
     def _value_node(self, old: str, scope: TaskNode | None) -> TaskNode | None:
@@ -465,25 +608,70 @@ class _Grounder(Finder):
             owner = self.holder(node) if not is_member(node) else node
         for detail in step.details:
             slot = detail.slot
-            if (node.value is None and (inner := typed_in(node.title, slot))) and slot in ("date", "time", "budget", "count"):
+            if (node.value is None and (inner := typed_in(node.title, slot))) and slot in (
+                "date",
+                "time",
+                "budget",
+                "count",
+            ):
                 self.do(Update(task=node.id, title=_exchanged(node.title, inner, detail.value)), step.text)
                 continue
             if slot == "count" and (number := self._number_slot(detail.value.rpartition(" ")[2])) is not None:
-                self.do(Update(task=number.id, value=detail.value if number.value and len(number.value.split()) > 1 else values.with_number(number.value or "", values.number_of(detail.value) or Decimal(1))) if number.value else Update(task=number.id, title=values.with_number(number.title, values.number_of(detail.value) or Decimal(1))), step.text)
+                self.do(
+                    Update(
+                        task=number.id,
+                        value=detail.value
+                        if number.value and len(number.value.split()) > 1
+                        else values.with_number(
+                            number.value or "", values.number_of(detail.value) or Decimal(1)
+                        ),
+                    )
+                    if number.value
+                    else Update(
+                        task=number.id,
+                        title=values.with_number(number.title, values.number_of(detail.value) or Decimal(1)),
+                    ),
+                    step.text,
+                )
                 continue
             if slot == "number":
                 slot = "time"
                 time = self.typed_slot("time", detail.value, owner)
                 value = detail.value
-                if time is not None and time.value and (half := re.search(r"\s*[ap]\.?m\.?", time.value, re.IGNORECASE)):
+                if (
+                    time is not None
+                    and time.value
+                    and (half := re.search(r"\s*[ap]\.?m\.?", time.value, re.IGNORECASE))
+                ):
                     value = f"{detail.value}{half[0]}"
-                self._assign_value(time, value, step) if time is not None else self.put(owner, "time", value, step.text)
+                self._assign_value(time, value, step) if time is not None else self.put(
+                    owner, "time", value, step.text
+                )
                 continue
-            held = self.typed_slot(slot, detail.value, owner) if slot in ("date", "time", "budget", "deadline", "email", "phone", "duration") else None
-            if held is not None and self.graph.root(held.id).id == self.graph.root(owner.id).id and (held.parent == owner.id or owner.id in {n.id for n in self.graph.ancestors(held.id)} or held.id == owner.id):
+            held = (
+                self.typed_slot(slot, detail.value, owner)
+                if slot in ("date", "time", "budget", "deadline", "email", "phone", "duration")
+                else None
+            )
+            if (
+                held is not None
+                and self.graph.root(held.id).id == self.graph.root(owner.id).id
+                and (
+                    held.parent == owner.id
+                    or owner.id in {n.id for n in self.graph.ancestors(held.id)}
+                    or held.id == owner.id
+                )
+            ):
                 self._assign_value(held, detail.value, step)
             else:
-                named = next((n for n in self.graph.parts(owner.id) if n.value and values.kind_of(n.value) == slot and not is_member(n)), None)
+                named = next(
+                    (
+                        n
+                        for n in self.graph.parts(owner.id)
+                        if n.value and values.kind_of(n.value) == slot and not is_member(n)
+                    ),
+                    None,
+                )
                 if named is not None:
                     self._assign_value(named, detail.value, step)
                 else:
@@ -504,7 +692,11 @@ class _Grounder(Finder):
                 return
         if step.old and step.old not in ("last", "move") and (node := self._value_node(step.old, scope)):
             if node.value is not None and names(step.old, node.value):
-                new = value if content(node.value) == content(step.old) else _exchanged(node.value, step.old, value)
+                new = (
+                    value
+                    if content(node.value) == content(step.old)
+                    else _exchanged(node.value, step.old, value)
+                )
                 self.do(Update(task=node.id, value=new), step.text)
             else:
                 self.do(Update(task=node.id, title=_exchanged(node.title, step.old, value)), step.text)
@@ -516,22 +708,43 @@ class _Grounder(Finder):
         if step.details:
             for detail in step.details:
                 slot = "time" if detail.slot == "number" else detail.slot
-                if slot == "count" and (number := self._number_slot(detail.value.rpartition(" ")[2])) is not None:
-                    self._set_details(self.holder(number) if number.value else number, step.model_copy(update={"details": (detail,)}))
+                if (
+                    slot == "count"
+                    and (number := self._number_slot(detail.value.rpartition(" ")[2])) is not None
+                ):
+                    self._set_details(
+                        self.holder(number) if number.value else number,
+                        step.model_copy(update={"details": (detail,)}),
+                    )
                     continue
                 held = self.typed_slot(slot, detail.value, None)
                 if held is not None and slot == "time" and detail.slot == "number" and held.value:
                     half = re.search(r"\s*[ap]\.?m\.?", held.value, re.IGNORECASE)
-                    self._assign_value(held, detail.value + (half[0] if half and "m" not in detail.value else ""), step)
+                    self._assign_value(
+                        held, detail.value + (half[0] if half and "m" not in detail.value else ""), step
+                    )
                 elif held is not None:
                     focus = next(iter(self.focus_nodes()), None)
                     own = self._detail_owner()
-                    if step.old != "last" and own is not None and held.parent != own.id and own.id != held.id and focus is not None and not self._related(held, own):
+                    if (
+                        step.old != "last"
+                        and own is not None
+                        and held.parent != own.id
+                        and own.id != held.id
+                        and focus is not None
+                        and not self._related(held, own)
+                    ):
                         self.put(own, slot, detail.value, step.text)
                     else:
                         self._assign_value(held, detail.value, step)
                 elif (named := self._titled_with(slot)) is not None:
-                    self.do(Update(task=named.id, title=_exchanged(named.title, typed_in(named.title, slot) or "", detail.value)), step.text)
+                    self.do(
+                        Update(
+                            task=named.id,
+                            title=_exchanged(named.title, typed_in(named.title, slot) or "", detail.value),
+                        ),
+                        step.text,
+                    )
                 elif (own := self._detail_owner()) is not None:
                     self.put(own, slot, detail.value, step.text)
                 else:
@@ -539,12 +752,22 @@ class _Grounder(Finder):
             return
         if step.old == "last" and (shaped := self._shaped(value)) is not None:
             node, token = shaped
-            self.do(Update(task=node.id, value=_exchanged(node.value, token, value)) if node.value else Update(task=node.id, title=_exchanged(node.title, token, value)), step.text)
+            self.do(
+                Update(task=node.id, value=_exchanged(node.value, token, value))
+                if node.value
+                else Update(task=node.id, title=_exchanged(node.title, token, value)),
+                step.text,
+            )
             return
         if step.old == "last" and (alike := self._headed_alike(value)) is not None:
             node, phrase = alike
             new = _exchanged(node.value or node.title, phrase, value)
-            self.do(Update(task=node.id, value=new) if node.value is not None else Update(task=node.id, title=new), step.text)
+            self.do(
+                Update(task=node.id, value=new)
+                if node.value is not None
+                else Update(task=node.id, title=new),
+                step.text,
+            )
             return
         latest = self._latest_value(value, corrected=step.old == "last")
         if latest is not None:
@@ -566,13 +789,19 @@ class _Grounder(Finder):
     def _titled_with(self, slot: str) -> TaskNode | None:
         """The task in focus whose name carries a value of this kind, if there is just one."""
         for node in self.focus_nodes():
-            named = [one for one in (node, *self.graph.parts(node.id)) if one.value is None and typed_in(one.title, slot)]
+            named = [
+                one
+                for one in (node, *self.graph.parts(node.id))
+                if one.value is None and typed_in(one.title, slot)
+            ]
             if len(named) == 1:
                 return named[0]
         return None
 
     def _related(self, held: TaskNode, own: TaskNode) -> bool:
-        return own.id in {node.id for node in self.graph.ancestors(held.id)} or held.parent in {node.id for node in self.graph.ancestors(own.id)}
+        return own.id in {node.id for node in self.graph.ancestors(held.id)} or held.parent in {
+            node.id for node in self.graph.ancestors(own.id)
+        }
 
     def _headed_alike(self, value: str) -> tuple[TaskNode, str] | None:
         """A phrase of the plan with the same noun: 'Italian course' can only correct 'Portuguese course'."""
@@ -599,8 +828,12 @@ class _Grounder(Finder):
 
     def _slot_options(self, value: str) -> tuple[tuple[str, ...], tuple[Operation, ...]]:
         root = self.root()
-        slots = [node for node in self.graph.parts(root.id) if node.value and not is_member(node)] if root else []
-        return tuple(node.title for node in slots[:6]), tuple(Update(task=node.id, value=value) for node in slots[:6])
+        slots = (
+            [node for node in self.graph.parts(root.id) if node.value and not is_member(node)] if root else []
+        )
+        return tuple(node.title for node in slots[:6]), tuple(
+            Update(task=node.id, value=value) for node in slots[:6]
+        )
 
     def _detail_owner(self) -> TaskNode | None:
         """The task that a value without a name belongs to."""
@@ -618,16 +851,27 @@ class _Grounder(Finder):
         for node in self.focus_nodes():
             candidates = [node] if node.value is not None and not is_member(node) else []
             if not candidates:
-                candidates = [part for part in self.graph.parts(node.id) if part.value is not None and not is_member(part)]
+                candidates = [
+                    part
+                    for part in self.graph.parts(node.id)
+                    if part.value is not None and not is_member(part)
+                ]
                 candidates.sort(key=lambda part: -part.turn)
             for one in candidates:
-                if one.value and (values.kind_of(one.value) is None or values.kind_of(one.value) == values.kind_of(value)):
+                if one.value and (
+                    values.kind_of(one.value) is None or values.kind_of(one.value) == values.kind_of(value)
+                ):
                     return one
             if corrected and node.value is None and not candidates:
                 return node
             if node.value is None and is_member(node) and not is_person_slot(node):
                 return node
-            if node.value is None and node.parent and not node.name.startswith("task") and not self.graph.parts(node.id):
+            if (
+                node.value is None
+                and node.parent
+                and not node.name.startswith("task")
+                and not self.graph.parts(node.id)
+            ):
                 return node
         return None
 
@@ -636,14 +880,18 @@ class _Grounder(Finder):
         node = self.find(step.target)
         last = next((n for n in self.focus_nodes() if n.value is not None), None)
         root = last and self.graph.get(last.parent or "")
-        source = [part for part in self.graph.parts(root.id) if part.value and not is_member(part)] if root else []
+        source = (
+            [part for part in self.graph.parts(root.id) if part.value and not is_member(part)] if root else []
+        )
         if node is None:
             title = step.target
             first = self.focus_nodes()[0] if self.focus_nodes() else None
             task = first if first is not None and first.value is None else root
             if task is not None and (words := task.title.split()):
                 title = f"{words[0]} the {step.target}"
-                source = source or [part for part in self.graph.parts(task.id) if part.value and not is_member(part)]
+                source = source or [
+                    part for part in self.graph.parts(task.id) if part.value and not is_member(part)
+                ]
             node = self.new_root(title, step.text)
         if node is not None:
             for part in source:
@@ -660,16 +908,30 @@ class _Grounder(Finder):
             held = self.find(step.title or "", loose=False)
             if held is not None and held.value is None:
                 target = held
-            elif root is not None and (is_project(root.title, root.name) or (self._has_members(root) and root.name in ("list", "cart", "order"))):
+            elif root is not None and (
+                is_project(root.title, root.name)
+                or (self._has_members(root) and root.name in ("list", "cart", "order"))
+            ):
                 target = root
             else:
                 target = self.new_root(step.title or "list", step.text, slot="list")
         if target is None and step.slot == "list":
             root = self.root()
-            target = root if root is not None and (is_event(root.title) or self._has_members(root)) and not root.name.startswith("task") else None
+            target = (
+                root
+                if root is not None
+                and (is_event(root.title) or self._has_members(root))
+                and not root.name.startswith("task")
+                else None
+            )
             if target is None:
                 for item in step.items:
-                    node = self.new_root(f"{step.title} {item.value}" if step.title and step.title != "list" and not item.value.startswith(step.title) else item.value, step.text)
+                    node = self.new_root(
+                        f"{step.title} {item.value}"
+                        if step.title and step.title != "list" and not item.value.startswith(step.title)
+                        else item.value,
+                        step.text,
+                    )
                     del node
                 return
         if target is None:
@@ -682,39 +944,63 @@ class _Grounder(Finder):
             target = self.holder(target)
         slot = self._usual_slot(target)
         for item in step.items:
-            count = re.fullmatch(r"(\d+|[a-z]+) (?:more )?(people|guests|persons|participants|attendees|seats)", item.value)
+            count = re.fullmatch(
+                r"(\d+|[a-z]+) (?:more )?(people|guests|persons|participants|attendees|seats)", item.value
+            )
             if count and (number := self._number_slot(count[2])) and values.number_of(count[1]) is not None:
                 self._change_number(number, values.number_of(count[1]) or Decimal(0), "+", step)
                 continue
             name = item.slot
-            if name == "item" and slot:
-                name = slot
-            elif name in ("participant", "guest") and slot and is_person_name(slot):
+            if (name == "item" and slot) or (
+                name in ("participant", "guest") and slot and is_person_name(slot)
+            ):
                 name = slot
             self.member(self.graph[target.id], name, item.value, step.text)
         self.touch(target.id)
 
     def _usual_slot(self, target: TaskNode) -> str | None:
-        parts = [re.sub(r"\d+$", "", part.name) for part in self.graph.parts(target.id, gone=True) if is_member(part) and not is_part(part)]
+        parts = [
+            re.sub(r"\d+$", "", part.name)
+            for part in self.graph.parts(target.id, gone=True)
+            if is_member(part) and not is_part(part)
+        ]
         return parts[0] if parts else None
 
     def _only(self, step: Step) -> None:
-        container = self.known(step) or (self.find(step.target, loose=False) if step.target and step.target.lower() not in ("it", "list") else None)
+        container = self.known(step) or (
+            self.find(step.target, loose=False)
+            if step.target and step.target.lower() not in ("it", "list")
+            else None
+        )
         found = [self.find(item.value, gone=True) for item in step.items]
-        if container is None or is_member(container) or (container.value is not None and not self.graph.parts(container.id)):
+        if (
+            container is None
+            or is_member(container)
+            or (container.value is not None and not self.graph.parts(container.id))
+        ):
             homes = [self.holder(node) for node in found if node is not None]
-            container = max(homes, key=lambda home: sum(h.id == home.id for h in homes)) if homes else self.container("")
+            container = (
+                max(homes, key=lambda home: sum(h.id == home.id for h in homes))
+                if homes
+                else self.container("")
+            )
         if container is None:
             self.clarify(step, "What should be reset to that?")
             return
-        if not self.members(container) and container.parent is not None and self.members(self.holder(container)):
+        if (
+            not self.members(container)
+            and container.parent is not None
+            and self.members(self.holder(container))
+        ):
             container = self.holder(container)
         members = self.members(container) or [p for p in self.graph.parts(container.id) if p.value is None]
         if _is_person_list(step.items, members):
             members = [node for node in members if is_person_slot(node)] or members
         keep: set[str] = set()
         for item in step.items:
-            hits = [hit.node for hit in self.hits(item.value, gone=True, within=container) if hit.covered > 0.99]
+            hits = [
+                hit.node for hit in self.hits(item.value, gone=True, within=container) if hit.covered > 0.99
+            ]
             active = [node for node in hits if node.active]
             pool = active or hits
             exact = [node for node in pool if content(node.title) == content(item.value)]
@@ -728,12 +1014,16 @@ class _Grounder(Finder):
                         self.do(Restore(task=one.id), step.text)
                     keep.add(one.id)
             else:
-                made = self.member(self.graph[container.id], self._usual_slot(container) or "item", item.value, step.text)
+                made = self.member(
+                    self.graph[container.id], self._usual_slot(container) or "item", item.value, step.text
+                )
                 if made is not None:
                     keep.add(made.id)
         for node in members:
             if node.id not in keep and not any(a.id in keep for a in self.graph.subtree(node.id)):
-                if node.parent != container.id and container.id not in {a.id for a in self.graph.ancestors(node.id)}:
+                if node.parent != container.id and container.id not in {
+                    a.id for a in self.graph.ancestors(node.id)
+                }:
                     self.do(Unlink(task=container.id, on=node.id), step.text)
                 else:
                     self.do(Remove(task=node.id), step.text)
@@ -755,11 +1045,17 @@ class _Grounder(Finder):
         for words in [item.value for item in step.items] or [step.target]:
             self._leave(step, words, self.within(step), Inactivate)
 
-    def _leave(self, step: Step, words: str, within: TaskNode | None, kind: type[Remove] | type[Inactivate]) -> None:
+    def _leave(
+        self, step: Step, words: str, within: TaskNode | None, kind: type[Remove] | type[Inactivate]
+    ) -> None:
         node = self.known(step)
         if node is None and not words:
             node = next(iter(self.focus_nodes()), None)
-            if node is not None and step.act == "remove" and re.search(r"\b(?:him|her|he|she)\b", step.text, re.IGNORECASE):
+            if (
+                node is not None
+                and step.act == "remove"
+                and re.search(r"\b(?:him|her|he|she)\b", step.text, re.IGNORECASE)
+            ):
                 node = self._last_person() or node
             if node is not None and node.value is not None and not is_member(node) and step.act == "hold":
                 node = self.holder(node)
@@ -769,7 +1065,12 @@ class _Grounder(Finder):
                 return
             doubtful = self.ambiguous(words, within)
             if doubtful:
-                self.clarify(step, f"Which one do you mean by {words}?", [self.describe(n) for n in doubtful], [kind(task=n.id) for n in doubtful])
+                self.clarify(
+                    step,
+                    f"Which one do you mean by {words}?",
+                    [self.describe(n) for n in doubtful],
+                    [kind(task=n.id) for n in doubtful],
+                )
                 return
             node = self.find(words, within=within) or (self.find(words) if within is not None else None)
         if node is None and words and not self.hits(words, gone=True):
@@ -782,12 +1083,25 @@ class _Grounder(Finder):
                 return
             self.clarify(step, f"I do not find “{words}” in the plan. What should I take out?")
             return
-        if within is not None and node.parent != within.id and within.id in {user for user in self.graph.dependents.get(node.id, ())}:
+        if (
+            within is not None
+            and node.parent != within.id
+            and within.id in set(self.graph.dependents.get(node.id, ()))
+        ):
             self.do(Unlink(task=within.id, on=node.id), step.text)
             return
-        if within is not None and node.parent == within.id and (heirs := [k for k in self.graph.dependents.get(node.id, ()) if self.graph[k].active]):
+        if (
+            within is not None
+            and node.parent == within.id
+            and (heirs := [k for k in self.graph.dependents.get(node.id, ()) if self.graph[k].active])
+        ):
             self._divide(node, heirs, step.text)
-        if not is_member(node) and node.value is not None and not content(words) <= (content(node.title) | content(node.name) | content(node.value)) and not content(words) <= words_of(node):
+        if (
+            not is_member(node)
+            and node.value is not None
+            and not content(words) <= (content(node.title) | content(node.name) | content(node.value))
+            and not content(words) <= words_of(node)
+        ):
             owner = self.holder(node)
             node = owner if content(words) & words_of(owner) else node
         extra = content(node.title) - content(words)
@@ -795,7 +1109,12 @@ class _Grounder(Finder):
         if extra and listed and node.value is None and re.search(r",|\band\b", node.title):
             self.do(Update(task=node.id, title=listed), step.text)
             return
-        if node.value is not None and not is_member(node) and (rest := _without(node.value, words)) and not content(words) & content(node.title):
+        if (
+            node.value is not None
+            and not is_member(node)
+            and (rest := _without(node.value, words))
+            and not content(words) & content(node.title)
+        ):
             self.do(Update(task=node.id, value=rest), step.text)
             return
         self.do(kind(task=node.id), step.text)
@@ -822,13 +1141,25 @@ class _Grounder(Finder):
         wanted = [item.value for item in step.items] or [step.target]
         known = self.known(step)
         for words in wanted:
-            node = known or (self.find(words, gone=True, active=False, within=within, loose=False) if words else self._last_gone())
-            while node is not None and words and node.parent and not self.graph[node.parent].active and content(words) & words_of(self.graph[node.parent]):
+            node = known or (
+                self.find(words, gone=True, active=False, within=within, loose=False)
+                if words
+                else self._last_gone()
+            )
+            while (
+                node is not None
+                and words
+                and node.parent
+                and not self.graph[node.parent].active
+                and content(words) & words_of(self.graph[node.parent])
+            ):
                 node = self.graph[node.parent]
             present = self.find(words, loose=False, within=within) if words else None
             if present is not None and (node is None or content(words) == content(present.title)):
                 self.touch(present.id)
-                self.operations.append(Check(said=step.text, question=Question(kind="status", tasks=(present.id,), about=words)))
+                self.operations.append(
+                    Check(said=step.text, question=Question(kind="status", tasks=(present.id,), about=words))
+                )
                 continue
             if node is None and words:
                 node = self.find(words, gone=True, active=False)
@@ -837,19 +1168,35 @@ class _Grounder(Finder):
             if node is None:
                 present = self.find(words) if words else None
                 if present is not None:
-                    self.operations.append(Check(said=step.text, question=Question(kind="status", tasks=(present.id,), about=words)))
+                    self.operations.append(
+                        Check(
+                            said=step.text, question=Question(kind="status", tasks=(present.id,), about=words)
+                        )
+                    )
                     continue
-                self.clarify(step, f"I do not find “{words}” among what was taken out. What should come back?")
+                self.clarify(
+                    step, f"I do not find “{words}” among what was taken out. What should come back?"
+                )
                 continue
             if node.active:
-                self.operations.append(Check(said=step.text, question=Question(kind="status", tasks=(node.id,), about=words)))
+                self.operations.append(
+                    Check(said=step.text, question=Question(kind="status", tasks=(node.id,), about=words))
+                )
                 continue
             self.do(Restore(task=node.id), step.text)
 
     def _last_gone(self) -> TaskNode | None:
-        gone = [node for node in self.graph.values() if not node.active and node.op in ("remove", "inactivate", "undo")]
+        gone = [
+            node
+            for node in self.graph.values()
+            if not node.active and node.op in ("remove", "inactivate", "undo")
+        ]
         latest = max((node.turn for node in gone), default=0)
-        tops = [node for node in gone if node.turn == latest and not (node.parent and self.graph[node.parent] in gone)]
+        tops = [
+            node
+            for node in gone
+            if node.turn == latest and not (node.parent and self.graph[node.parent] in gone)
+        ]
         return tops[-1] if tops else None
 
     def _done(self, step: Step) -> None:
@@ -861,16 +1208,29 @@ class _Grounder(Finder):
                     self.do(Complete(task=node.id), step.text)
             return
         for words in [item.value for item in step.items] or [step.target]:
-            node = self.known(step) or (self._task_named(words) if words else self._open_in_focus())
-            if node is None and words:
+            meant = self.known(step) or (self._task_named(words) if words else self._open_in_focus())
+            if meant is None and words:
                 near = [hit for hit in self.hits(words) if hit.covered >= 0.5 and hit.node.value is None]
-                node = self.find(words) or (near[0].node if len(near) == 1 or (near and near[0].score > near[1].score + 0.3) else None)
-            if node is None:
-                self.clarify(step, f"Which task is done? I do not find “{words}”.", [n.title for n in self._open_tasks()[:6]], [Complete(task=n.id) for n in self._open_tasks()[:6]])
+                meant = self.find(words) or (
+                    near[0].node if len(near) == 1 or (near and near[0].score > near[1].score + 0.3) else None
+                )
+            if meant is None:
+                self.clarify(
+                    step,
+                    f"Which task is done? I do not find “{words}”.",
+                    [n.title for n in self._open_tasks()[:6]],
+                    [Complete(task=n.id) for n in self._open_tasks()[:6]],
+                )
                 continue
-            if node.value is not None and not is_member(node) and node.parent and not content(words) & (content(node.title) | content(node.name)) and not content(words) <= content(node.value):
-                node = self.holder(node)
-            self.do(Complete(task=node.id), step.text)
+            if (
+                meant.value is not None
+                and not is_member(meant)
+                and meant.parent
+                and not content(words) & (content(meant.title) | content(meant.name))
+                and not content(words) <= content(meant.value)
+            ):
+                meant = self.holder(meant)
+            self.do(Complete(task=meant.id), step.text)
 
     def _task_named(self, words: str) -> TaskNode | None:
         """A task that is meant, rather than a value inside it."""
@@ -881,7 +1241,13 @@ class _Grounder(Finder):
         return tasks[0].node if tasks else None
 
     def _open_tasks(self) -> list[TaskNode]:
-        return [node for node in self.graph.active if node.status == "open" and not any(p.status == "open" for p in self.graph.parts(node.id)) and not is_person_slot(node)]
+        return [
+            node
+            for node in self.graph.active
+            if node.status == "open"
+            and not any(p.status == "open" for p in self.graph.parts(node.id))
+            and not is_person_slot(node)
+        ]
 
     def _open_in_focus(self) -> TaskNode | None:
         for node in self.focus_nodes():
@@ -900,7 +1266,9 @@ class _Grounder(Finder):
         self.do(Undo(turn=turns[-1] if turns else None), step.text)
 
     def _redo(self, step: Step) -> None:
-        turns = sorted({state.turn for node in self.graph.values() for state in node.states() if state.op == "undo"})
+        turns = sorted(
+            {state.turn for node in self.graph.values() for state in node.states() if state.op == "undo"}
+        )
         if not turns:
             self.clarify(step, "Nothing was undone, so there is nothing to redo. What should I change?")
             return
@@ -911,7 +1279,11 @@ class _Grounder(Finder):
         node = self.known(step)
         target = step.target
         if node is None and target:
-            node = self.slot(target) or self.find(target, loose=False) or self.find(target, gone=True, active=False)
+            node = (
+                self.slot(target)
+                or self.find(target, loose=False)
+                or self.find(target, gone=True, active=False)
+            )
             if node is not None and node.value is None and not node.history and self.graph.parts(node.id):
                 node = self._last_changed(within=node) or node
             if node is None:
@@ -926,7 +1298,12 @@ class _Grounder(Finder):
                 if to is not None:
                     if owner.active and to == len(owner.history):
                         self.touch(owner.id)
-                        self.operations.append(Check(said=step.text, question=Question(kind="value", tasks=(owner.id,), about=value)))
+                        self.operations.append(
+                            Check(
+                                said=step.text,
+                                question=Question(kind="value", tasks=(owner.id,), about=value),
+                            )
+                        )
                         return
                     self.do(Rollback(task=owner.id, to=to), step.text)
                     return
@@ -949,7 +1326,14 @@ class _Grounder(Finder):
             self.do(Restore(task=node.id), step.text)
             return
         if original:
-            to = next((i for i, state in enumerate(node.history) if state.active and (state.value is not None or node.value is None)), None)
+            to = next(
+                (
+                    i
+                    for i, state in enumerate(node.history)
+                    if state.active and (state.value is not None or node.value is None)
+                ),
+                None,
+            )
             self.do(Rollback(task=node.id, to=to), step.text)
         else:
             self.do(Rollback(task=node.id), step.text)
@@ -963,7 +1347,9 @@ class _Grounder(Finder):
         found = []
         for one in pool:
             for state in one.history:
-                if wanted <= content(state.value or state.title) and not (wanted <= content(one.value or one.title) and one.active):
+                if wanted <= content(state.value or state.title) and not (
+                    wanted <= content(one.value or one.title) and one.active
+                ):
                     found.append(one)
                     break
         if not found and node is None:
@@ -974,7 +1360,11 @@ class _Grounder(Finder):
 
     def _state_with(self, node: TaskNode, value: str, *, first: bool) -> int | None:
         wanted = content(value)
-        indexes = [i for i, state in enumerate(node.states()) if state.active and wanted <= content(state.value or state.title)]
+        indexes = [
+            i
+            for i, state in enumerate(node.states())
+            if state.active and wanted <= content(state.value or state.title)
+        ]
         if not indexes:
             return None
         return indexes[0] if first else indexes[-1]
@@ -988,48 +1378,65 @@ class _Grounder(Finder):
             return self._exchange(step, old, new)
         pronoun = re.fullmatch(r"(?:him|her|them|it|that|this)?", old, re.IGNORECASE) is not None
         if pronoun:
-            node = self.known(step) or (self.slot(step.target) or self.find(step.target) if step.target else None)
+            node = self.known(step) or (
+                self.slot(step.target) or self.find(step.target) if step.target else None
+            )
             person = re.search(r"\b(?:him|her)\b", step.text, re.IGNORECASE)
             if node is None:
                 node = self._last_person() if person else self._replaceable(new)
             if node is None:
                 self.clarify(step, f"What should {new} take the place of?", *self._member_options(new))
-                return
+                return None
             self._exchange_in(node, new, step)
-            return
+            return None
         if step.task and (node := self.graph.get(step.task)):
             self._exchange_in(node, new, step, old=old)
-            return
+            return None
         old_known = self._scope_nodes(old, within)
         if old_known:
             if within is not None:
-                users = [k for n in old_known for k in self.graph.dependents.get(n.id, ()) if self.graph[k].active and k != within.id]
+                users = [
+                    k
+                    for n in old_known
+                    for k in self.graph.dependents.get(n.id, ())
+                    if self.graph[k].active and k != within.id
+                ]
                 for node in old_known:
                     if node.parent == within.id and users:
                         self._divide(node, users, step.text)
                     elif node.parent != within.id and node.id in self.graph[within.id].depends_on:
                         self.do(Unlink(task=within.id, on=node.id), step.text)
-                        self.member(self.graph[within.id], self._usual_slot(self.graph[within.id]) or "item", _exchanged(node.title, old, new), step.text)
-                        return
+                        self.member(
+                            self.graph[within.id],
+                            self._usual_slot(self.graph[within.id]) or "item",
+                            _exchanged(node.title, old, new),
+                            step.text,
+                        )
+                        return None
                 self.do(Replace(old=old, new=new, tasks=tuple(n.id for n in old_known)), step.text)
             else:
                 self._merge_duplicates(old, new, step)
                 self.do(Replace(old=_as_written(old, old_known), new=new), step.text)
             self.touch(old_known[0].id)
-            return
+            return None
         node = self.find(old, within=within) or self.find(singular(old), within=within)
         if node is not None:
             self._exchange_in(node, new, step, old=old)
-            return
+            return None
         gone = self.find(old, gone=True, active=False, loose=False)
         if gone is not None and is_person_slot(gone):
             self.do(Restore(task=gone.id), step.text)
             self.do(Update(task=gone.id, title=new), step.text)
-            return
+            return None
         if gone is not None and (home := self.graph.get(gone.parent or "")) is not None and home.active:
             self.member(home, re.sub(r"\d+$", "", gone.name), new, step.text)
-            return
-        self.clarify(step, f"I do not find “{old}” in the plan. What should {new} take the place of?", *self._member_options(new))
+            return None
+        self.clarify(
+            step,
+            f"I do not find “{old}” in the plan. What should {new} take the place of?",
+            *self._member_options(new),
+        )
+        return None
 
     def _merge_duplicates(self, old: str, new: str, step: Step) -> None:
         del old, new, step
@@ -1037,18 +1444,25 @@ class _Grounder(Finder):
     def _scope_nodes(self, old: str, within: TaskNode | None) -> list[TaskNode]:
         pool: list[TaskNode] = list(self.graph.active)
         if within is not None:
-            pool = [*self.graph.subtree(within.id), *(self.graph[k] for k in within.depends_on if self.graph[k].active)]
+            pool = [
+                *self.graph.subtree(within.id),
+                *(self.graph[k] for k in within.depends_on if self.graph[k].active),
+            ]
         found = [node for node in pool if names(old, node.value) or names(old, node.title)]
         if not found and old.lower().endswith("s"):
-            found = [node for node in pool if names(singular(old), node.value) or names(singular(old), node.title)]
+            found = [
+                node for node in pool if names(singular(old), node.value) or names(singular(old), node.title)
+            ]
         return found
 
     def _member_options(self, new: str) -> tuple[tuple[str, ...], tuple[Operation, ...]]:
         root = self.root()
-        parts = [n for n in self.graph.parts(root.id)] if root else []
+        parts = list(self.graph.parts(root.id)) if root else []
         return (
             tuple(n.value or n.title for n in parts[:6]),
-            tuple(Update(task=n.id, value=new) if n.value else Update(task=n.id, title=new) for n in parts[:6]),
+            tuple(
+                Update(task=n.id, value=new) if n.value else Update(task=n.id, title=new) for n in parts[:6]
+            ),
         )
 
     def _exchange_in(self, node: TaskNode, new: str, step: Step, old: str = "") -> None:
@@ -1063,7 +1477,13 @@ class _Grounder(Finder):
             if other is not None and not is_member(node):
                 self.do(Update(task=other.id, value=new), step.text)
             else:
-                self.do(Update(task=node.id, title=new if is_member(node) else _last_phrase_exchanged(node.title, new)), step.text)
+                self.do(
+                    Update(
+                        task=node.id,
+                        title=new if is_member(node) else _last_phrase_exchanged(node.title, new),
+                    ),
+                    step.text,
+                )
 
     def _replaceable(self, new: str) -> TaskNode | None:
         """What 'instead' takes the place of, where the words do not say: what was last spoken of."""
@@ -1075,7 +1495,14 @@ class _Grounder(Finder):
                 continue
             if is_member(node):
                 return node
-            slots = sorted((p for p in self.graph.parts(node.id) if p.value and not is_member(p) and values.kind_of(p.value) == kind), key=lambda p: -p.turn)
+            slots = sorted(
+                (
+                    p
+                    for p in self.graph.parts(node.id)
+                    if p.value and not is_member(p) and values.kind_of(p.value) == kind
+                ),
+                key=lambda p: -p.turn,
+            )
             if slots:
                 return slots[0]
             members = [p for p in self.graph.parts(node.id) if is_member(p)]
@@ -1094,7 +1521,9 @@ class _Grounder(Finder):
                 elif names(other, text) and not names(one, text):
                     changes.append((node.id, field, _exchanged(text, other, one)))
         for key, field, text in changes:
-            self.do(Update(task=key, value=text) if field == "value" else Update(task=key, title=text), step.text)
+            self.do(
+                Update(task=key, value=text) if field == "value" else Update(task=key, title=text), step.text
+            )
         if not changes:
             self.clarify(step, f"I do not find what {one} and {other} should swap.")
 
@@ -1108,7 +1537,10 @@ class _Grounder(Finder):
             if node is None:
                 holder = target or self._whole(step.target)
                 if holder is None:
-                    self.clarify(step, f"I do not find “{item.value}” in the plan. What should be used for {step.target}?")
+                    self.clarify(
+                        step,
+                        f"I do not find “{item.value}” in the plan. What should be used for {step.target}?",
+                    )
                     return
                 node = self.member(holder, self._usual_slot(holder) or "item", item.value, step.text)
                 if node is None:
@@ -1148,7 +1580,9 @@ class _Grounder(Finder):
         if node is not None:
             return node
         root = self.root()
-        parent = root if root is not None and is_event(root.title) and not root.name.startswith("task") else None
+        parent = (
+            root if root is not None and is_event(root.title) and not root.name.startswith("task") else None
+        )
         if beside is not None:
             parent = self.graph.get(beside.parent) if beside.parent else None
         return self.new_root(_tidy(words), said, parent=parent)
@@ -1170,7 +1604,9 @@ class _Grounder(Finder):
             self.clarify(step, "What needs that first?")
             return
         for item in step.items:
-            needed = first or self.graph.get(item.task or "") or self._thing(item.value, step.text, beside=target)
+            needed = (
+                first or self.graph.get(item.task or "") or self._thing(item.value, step.text, beside=target)
+            )
             if needed is None or needed.id == target.id:
                 continue
             if needed.parent == target.id or needed.id in {n.id for n in self.graph.subtree(target.id)}:
@@ -1209,11 +1645,11 @@ class _Grounder(Finder):
         if step.everyone:
             container = self.container("")
             free = [
-                node for node in (self.members(container) if container else [n for n in self._open_tasks()])
-                if not is_person_slot(node) and not any(p.name.startswith("assignee") for p in self.graph.parts(node.id))
+                one for one in (self.members(container) if container else list(self._open_tasks()))
+                if not is_person_slot(one) and not any(p.name.startswith("assignee") for p in self.graph.parts(one.id))
             ]  # fmt: skip
-            for node in free:
-                self.put(node, "assignee", person, step.text)
+            for one in free:
+                self.put(one, "assignee", person, step.text)
             if not free:
                 self.clarify(step, f"Everything has somebody already. What should {person} do?")
             return
@@ -1227,7 +1663,11 @@ class _Grounder(Finder):
             if node is None:
                 return
         if node.value is not None and not is_member(node):
-            if is_person_slot(node) or slot_group(node.name) is None and node.value[:1].isupper() and content(step.target) <= content(node.title):
+            if is_person_slot(node) or (
+                slot_group(node.name) is None
+                and node.value[:1].isupper()
+                and content(step.target) <= content(node.title)
+            ):
                 self.do(Update(task=node.id, value=person), step.text)
                 return
             node = self.holder(node) if node.parent else node
@@ -1263,18 +1703,17 @@ class _Grounder(Finder):
         for part in step.parts:
             ids: list[str] = []
             for words in part.members:
-                node = next((p for p in people if content(words) and content(words) <= words_of(p)), None)
-                if node is None:
+                member = next((p for p in people if content(words) and content(words) <= words_of(p)), None)
+                if member is None:
                     continue
-                if node.id not in taken:
-                    ids.append(node.id)
-                    taken.add(node.id)
+                if member.id not in taken:
+                    ids.append(member.id)
+                    taken.add(member.id)
             chosen.append(ids)
         for number, part in enumerate(step.parts):
-            if part.rest or not part.members:
-                if part.rest:
-                    chosen[number] = [p.id for p in people if p.id not in taken]
-                    taken |= set(chosen[number])
+            if (part.rest or not part.members) and part.rest:
+                chosen[number] = [p.id for p in people if p.id not in taken]
+                taken |= set(chosen[number])
         parts = tuple(
             Part(title=self._part_title(target, part.title, ids), members=tuple(ids),
                  values=tuple((detail.slot, self._in_style(target, detail)) for detail in part.details))
@@ -1323,7 +1762,11 @@ class _Grounder(Finder):
         if delta is not None and step.slot != "duration":
             kind = "time" if delta.total_seconds() % 86400 else "date"
             node = self._shiftable(step, kind)
-            named = self._dated(step, kind) if node is None or (step.target and node.value and not self._about(step.target, node)) else None
+            named = (
+                self._dated(step, kind)
+                if node is None or (step.target and node.value and not self._about(step.target, node))
+                else None
+            )
             if named is not None:
                 inner = typed_in(named.title, kind) or ""
                 moved = values.shifted(inner, delta if sign == "+" else -delta, kind, self.view.now)  # type: ignore[arg-type]
@@ -1335,7 +1778,9 @@ class _Grounder(Finder):
                 return
             moved = values.shifted(node.value, delta if sign == "+" else -delta, kind, self.view.now)  # type: ignore[arg-type]
             if moved is None:
-                self.clarify(step, f"What is {amount} {'after' if sign == '+' else 'before'} {node.value} exactly?")
+                self.clarify(
+                    step, f"What is {amount} {'after' if sign == '+' else 'before'} {node.value} exactly?"
+                )
                 return
             self.do(Update(task=node.id, value=moved), step.text)
             return
@@ -1375,7 +1820,12 @@ class _Grounder(Finder):
 
     def _dated(self, step: Step, kind: str) -> TaskNode | None:
         """The task whose name carries the date or time to move: 'experiments by July 15'."""
-        if step.target and (node := self.find(step.target)) is not None and node.value is None and typed_in(node.title, kind):
+        if (
+            step.target
+            and (node := self.find(step.target)) is not None
+            and node.value is None
+            and typed_in(node.title, kind)
+        ):
             return node
         for node in self.focus_nodes():
             for one in (node, *self.graph.parts(node.id), *self.graph.parts(node.parent)):
@@ -1401,10 +1851,14 @@ class _Grounder(Finder):
         if known is not None:
             if known.value and values.kind_of(known.value) == kind:
                 return known
-            for node in self.graph.subtree(known.id)[1:] if known.value is None else self.graph.subtree(self.holder(known).id)[1:]:
+            for node in (
+                self.graph.subtree(known.id)[1:]
+                if known.value is None
+                else self.graph.subtree(self.holder(known).id)[1:]
+            ):
                 if node.value and values.kind_of(node.value) == kind:
                     return node
-            for part in (self.graph.parts(known.parent) if known.parent else ()):
+            for part in self.graph.parts(known.parent) if known.parent else ():
                 if part.value and values.kind_of(part.value) == kind and not is_member(part):
                     return part
         if step.target and known is None and not slot_group(step.target):
@@ -1413,7 +1867,11 @@ class _Grounder(Finder):
             if node.value and values.kind_of(node.value) == kind:
                 return node
             for scope in (node, *self.graph.ancestors(node.id)):
-                typed = [p for p in self.graph.parts(scope.id) if p.value and values.kind_of(p.value) == kind and not is_member(p)]
+                typed = [
+                    p
+                    for p in self.graph.parts(scope.id)
+                    if p.value and values.kind_of(p.value) == kind and not is_member(p)
+                ]
                 if typed:
                     return max(typed, key=lambda p: p.turn)
         everywhere = [n for n in self.graph.active if n.value and values.kind_of(n.value) == kind]
@@ -1423,7 +1881,12 @@ class _Grounder(Finder):
         for node in self.focus_nodes():
             for one in (node, *self.graph.parts(node.id)):
                 holds = one.value if one.value is not None else one.title
-                if values.number_of(holds) is not None and values.kind_of(holds) not in ("date", "time", "email", "phone"):
+                if values.number_of(holds) is not None and values.kind_of(holds) not in (
+                    "date",
+                    "time",
+                    "email",
+                    "phone",
+                ):
                     return one
         return None
 
@@ -1432,10 +1895,15 @@ class _Grounder(Finder):
         now = values.number_of(holds) or Decimal(0)
         new = now * by if sign == "*" else now + by if sign == "+" else now - by
         if new < 0:
-            self.clarify(step, f"{node.title} is {holds}; that would be less than nothing. How many should it be?")
+            self.clarify(
+                step, f"{node.title} is {holds}; that would be less than nothing. How many should it be?"
+            )
             return
         text = values.with_number(holds, new.normalize() if new != new.to_integral() else new)
-        self.do(Update(task=node.id, value=text) if node.value is not None else Update(task=node.id, title=text), step.text)
+        self.do(
+            Update(task=node.id, value=text) if node.value is not None else Update(task=node.id, title=text),
+            step.text,
+        )
 
     # ---- answers and questions -----------------------------------------------------------------
 
@@ -1450,7 +1918,12 @@ class _Grounder(Finder):
                 self.clarify(step, question.question, question.options, question.choices)
                 return
             for choice in choices:
-                if isinstance(choice, Add | Update) and choice.value is None and getattr(choice, "title", None) and step.value:
+                if (
+                    isinstance(choice, Add | Update)
+                    and choice.value is None
+                    and getattr(choice, "title", None)
+                    and step.value
+                ):
                     choice = choice.model_copy(update={"value": step.value})
                 self.do(choice, step.text)
             return
@@ -1466,14 +1939,22 @@ class _Grounder(Finder):
 
     def _unsure(self, step: Step) -> None:
         if not step.proposed:
-            self.clarify(step, f"I am not sure what to do with “{_clip(step.value or step.text)}”. Is it something to add, or about something in the plan?")
+            self.clarify(
+                step,
+                f"I am not sure what to do with “{_clip(step.value or step.text)}”. Is it something to add, or about something in the plan?",
+            )
             return
         trial = _Grounder(self.view, self.graph, self.focus)
         for inner in step.proposed:
             trial.step(inner)
         choices = tuple(op for op in trial.operations if not isinstance(op, Clarify | Check))
         if choices:
-            self.clarify(step, f"Shall I do that ({_clip(step.value or step.text)})?", ("yes",) if len(choices) == 1 else (), choices)
+            self.clarify(
+                step,
+                f"Shall I do that ({_clip(step.value or step.text)})?",
+                ("yes",) if len(choices) == 1 else (),
+                choices,
+            )
 
     def _ask(self, step: Step) -> None:
         check = Asker(self.graph, self.focus, self.new).ask(step)
@@ -1490,11 +1971,12 @@ class _Grounder(Finder):
             return held
         root = self.root()
         nested = root is not None and is_event(root.title) and not is_event(words) and content(words)
-        return self.new_root(words or "list", said, slot=slot_name(words) if words else "list", parent=root if nested else None)
+        return self.new_root(
+            words or "list", said, slot=slot_name(words) if words else "list", parent=root if nested else None
+        )
 
 
 # ---- words and values ------------------------------------------------------------------------------
-
 
 
 _PLANS = re.compile(
@@ -1505,12 +1987,16 @@ _PLANS = re.compile(
 
 def _noun_of(title: str) -> str | None:
     """The head noun of what is planned: 'excursion' of 'school excursion to the sea'."""
-    head = re.split(r"\s+(?:for|to|in|on|at|with|from|of|about|near|by|that)\s+|[,:(]", title, maxsplit=1)[0].split()
+    head = re.split(r"\s+(?:for|to|in|on|at|with|from|of|about|near|by|that)\s+|[,:(]", title, maxsplit=1)[
+        0
+    ].split()
     return slot_name(head[-1]) if head and head[-1].isalpha() and head[-1].islower() else None
 
 
 def _tidy(title: str) -> str:
-    title = re.sub(r"^(?:i|we)(?:'m| am|'re| are|'ll| will)?\s+", "", title.strip(" .,;:!"), flags=re.IGNORECASE)
+    title = re.sub(
+        r"^(?:i|we)(?:'m| am|'re| are|'ll| will)?\s+", "", title.strip(" .,;:!"), flags=re.IGNORECASE
+    )
     title = re.sub(r"^(?:the|a|an|my|our|some)\s+", "", title, flags=re.IGNORECASE)
     return title.strip() or "task"
 
@@ -1579,11 +2065,11 @@ def _typed(value: str) -> tuple[Detail, ...]:
 
 def _fits(node: TaskNode, detail: Detail) -> bool:
     kind = {"budget": "amount"}.get(detail.slot, detail.slot)
-    return node.value is not None and (values.kind_of(node.value) == kind or slot_group(node.name) in GROUPS_OF_KIND.get(kind, ()))
+    return node.value is not None and (
+        values.kind_of(node.value) == kind or slot_group(node.name) in GROUPS_OF_KIND.get(kind, ())
+    )
 
 
 def _is_person_list(items: Sequence[Detail], members: Sequence[TaskNode]) -> bool:
     titles = {node.title.lower() for node in members if is_person_slot(node)}
     return bool(titles) and all(item.value.lower() in titles for item in items)
-
-

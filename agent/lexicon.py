@@ -141,7 +141,10 @@ def stem(word: str) -> str:
 def content(text: str) -> frozenset[str]:
     """The stems of the words of a text that carry meaning; numbers count."""
     tokens = re.findall(r"[\w@.+-]*[\w@]", text.lower().replace("'s", "").replace("_", " ").replace("'", ""))
-    return frozenset(stem(token) for token in tokens if token not in STOP)
+    found = frozenset(stem(token) for token in tokens if token not in STOP)
+    if not found and len(tokens) > 1 and re.fullmatch(r"(?:[A-Z][\w']*\s*)+", text.strip()):
+        return frozenset(map(stem, tokens))  # a title: 'So What'
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -162,7 +165,9 @@ def slot_group(words: str) -> str | None:
     return None
 
 
-_WEAK = frozenset("to from at who where when going stay leaving starting live called due number title slot".split())
+_WEAK = frozenset(
+    "to from at who where when going stay leaving starting live called due number title slot".split()
+)
 
 
 def singular(noun: str) -> str:

@@ -195,7 +195,7 @@ _TABLE: tuple[tuple[QuestionKind, str], ...] = (
         |got_rid_of)\b(?:_(?:from|off|of|out_of)_(?P<within>.+))?"""),
     ("status", r"^what(?:'s|_is)_(?P<held>on_hold|paused|parked)"),
     # ---- what is left
-    ("left", rf"""^(?!(?:is|was|are|isn'?t|aren'?t|wasn'?t|weren'?t|were|why|how_many|when
+    ("left", rf"""^(?!(?:is|was|are|isn'?t|aren'?t|wasn'?t|weren'?t|were|why|when
         |where)_(?!there\b|anything\b|any\b|the_only)).*?
                  (?:\bwhat(?:'s|_is|_are|'re)?_(?:else_is_|all_is_
                  |_is_)?(?:still_)?(?:not_(?:yet_)?\w+(?:_yet)?$|not_done|{_STILL}|to_be_done|still\b)
@@ -344,7 +344,10 @@ _STATE = _verbose(
     |in_the_plan|part_of_the_plan|ordered|confirmed|packed|bought|shipped|submitted|sorted|over|gone
     |outstanding|unfinished|dropped
     |still_happening|happening|still_planned|crossed_off|mowed|cleaned|fixed|painted|approved|signed
-    |delivered|arranged|settled)
+    |delivered|arranged|settled
+    |(?P<verb>(?!(?:includ|invit|plann|schedul|call|nam|us|mov|chang|need|suppos|shar|locat|bas|assign|expect
+        |allow|involv|consider|mention|list|limit|interest|relat|involv|mark|link|attach|remov|delet|unfinish)ed)
+        \w{3,}ed))
     (?:_(?:already|yet|now|still))*$"""
 )
 _STATES = {
@@ -542,6 +545,8 @@ def _status(text: str) -> _Read | None:
     if found is None or re.match(r"(?:there|anything|any)\b", found["about"], re.IGNORECASE):
         return None
     about = re.sub(r"^(?:i|we|you)\s+", "", found["about"], flags=re.IGNORECASE)
+    if found["verb"]:  # 'sanded' tells which task of the fence is meant
+        return _Read("status", about=f"{about} {found['verb']}", value="is done")
     return _Read("status", about=about, value=_STATE_OF.get(" ".join(found["state"].lower().split())))
 
 

@@ -98,10 +98,27 @@ class Reader:
         if hint and (made := self._heading(hint, body, sentence)):
             self.steps += made
             return
-        if hint and not slot_group(hint) and not self.known(hint) and not body.endswith("?") and (values.spot(hint) or (names_event(hint) and not self.view.graph.active)) and clauses.starts_clause(body):
+        if (
+            hint
+            and not slot_group(hint)
+            and not self.known(hint)
+            and not body.endswith("?")
+            and (values.spot(hint) or (names_event(hint) and not self.view.graph.active))
+            and clauses.starts_clause(body)
+        ):
             bare, details, items = details_of(hint)
             if not is_container(bare) or details:
-                self.steps.append(Step(text=sentence, act="task", intent="new", title=bare, target=bare, details=details, items=items))
+                self.steps.append(
+                    Step(
+                        text=sentence,
+                        act="task",
+                        intent="new",
+                        title=bare,
+                        target=bare,
+                        details=details,
+                        items=items,
+                    )
+                )
                 hint = ""
         if self._whole(body, hint):
             return
@@ -116,9 +133,15 @@ class Reader:
             self.number += 1
             if clause.core:
                 self.steps += self.clause_steps(clause)
-        if hint and not body.endswith("?") and all(step.act in ("chat", "unsure") and not step.proposed for step in self.steps[before:]):
+        if (
+            hint
+            and not body.endswith("?")
+            and all(step.act in ("chat", "unsure") and not step.proposed for step in self.steps[before:])
+        ):
             if value := self._labelled(hint, body):
-                self.steps[before:] = [Step(text=sentence, act="set", target=hint, slot=slot_name(hint), value=value)]
+                self.steps[before:] = [
+                    Step(text=sentence, act="set", target=hint, slot=slot_name(hint), value=value)
+                ]
 
     def _labelled(self, hint: str, body: str) -> str:
         """The value in a sentence under a label: 'address: We have moved to 27 Quay Street'."""
@@ -126,12 +149,22 @@ class Reader:
         if is_chat(clauses.clause(body)) or HYPOTHETICAL.match(core):
             return ""
         group = slot_group(hint)
-        fitting = [span.text for span in values.spot(core) if group in ("date", "deadline", "time", "budget", "email", "phone") and GROUPS_OF_KIND.get(span.kind, ()).count(group or "")]
+        fitting = [
+            span.text
+            for span in values.spot(core)
+            if group in ("date", "deadline", "time", "budget", "email", "phone")
+            and GROUPS_OF_KIND.get(span.kind, ()).count(group or "")
+        ]
         if fitting:
             return fitting[0]
         if group in ("date", "time", "budget", "email", "phone"):
             return ""
-        bare = re.sub(r"^(?:i|we|he|she|they|it)(?:'m| am|'ve| have|'re| are|'s| is|'d| would|'ll| will)?(?: (?:just|now|also|moved|changed|switched|going|like|want|prefer|have|need|live|work|insured))*\s+(?:with|to|at|in|on|from|by|a|an|the)?\s*", "", core, flags=re.IGNORECASE)
+        bare = re.sub(
+            r"^(?:i|we|he|she|they|it)(?:'m| am|'ve| have|'re| are|'s| is|'d| would|'ll| will)?(?: (?:just|now|also|moved|changed|switched|going|like|want|prefer|have|need|live|work|insured))*\s+(?:with|to|at|in|on|from|by|a|an|the)?\s*",
+            "",
+            core,
+            flags=re.IGNORECASE,
+        )
         return re.sub(r"\s+(?:now|instead|please)$", "", bare) if len(bare.split()) < 9 else ""
 
     def settle(self) -> None:
@@ -147,27 +180,56 @@ class Reader:
 
     def _prefix(self, sentence: str) -> tuple[str, str]:
         """'date: June 10th' gives ('date', 'June 10th')."""
-        named = re.match(r"(?:(?:sorry|oops|actually|wait|no)[,!.]?\s+)*(?:(?:a )?(?:typo|mistake|error|correction|slip)(?: (?:in|on|with|for|about|regarding|to))|(?:swap|change|correct|fix|update|replace|switch)) (?:the |my |our )?(?P<slot>[\w' -]{2,40}?)\s*[:,]\s*(?:it'?s |it is |it should be |should be |that'?s |now )*(?P<value>\S.*)$", sentence, re.IGNORECASE)
-        if named and (":" in sentence[: named.start("value")] or re.match(r"(?:sorry|oops|typo|mistake|error|correction|a )", sentence, re.IGNORECASE)):
+        named = re.match(
+            r"(?:(?:sorry|oops|actually|wait|no)[,!.]?\s+)*(?:(?:a )?(?:typo|mistake|error|correction|slip)(?: (?:in|on|with|for|about|regarding|to))|(?:swap|change|correct|fix|update|replace|switch)) (?:the |my |our )?(?P<slot>[\w' -]{2,40}?)\s*[:,]\s*(?:it'?s |it is |it should be |should be |that'?s |now )*(?P<value>\S.*)$",
+            sentence,
+            re.IGNORECASE,
+        )
+        if named and (
+            ":" in sentence[: named.start("value")]
+            or re.match(r"(?:sorry|oops|typo|mistake|error|correction|a )", sentence, re.IGNORECASE)
+        ):
             return named["slot"], named["value"]
-        listed = re.match(r"(?:here'?s|here is|here are|these are|this is|the following|things|stuff|what) .*?(?:\b(?:to|i need to|we need to)? ?(?P<verb>pack|buy|get|do|bring|order|invite|cook|prepare|finish)\b)?[^:]*:\s+(?P<body>\S.*)$", sentence, re.IGNORECASE)
+        listed = re.match(
+            r"(?:here'?s|here is|here are|these are|this is|the following|things|stuff|what) .*?(?:\b(?:to|i need to|we need to)? ?(?P<verb>pack|buy|get|do|bring|order|invite|cook|prepare|finish)\b)?[^:]*:\s+(?P<body>\S.*)$",
+            sentence,
+            re.IGNORECASE,
+        )
         if listed:
             verb = listed["verb"] or ""
             return f"things to {verb}" if verb else "list", listed["body"]
-        found = re.match(r"^\s*(?:(?i:and|also|so|then|new|the|my|our|for the|for my|for) )*([A-Za-z][\w'/& -]{0,60}?)\s*(?::(?!\d|//)|\s-\s)\s*(\S.*)$", sentence, re.DOTALL)
+        found = re.match(
+            r"^\s*(?:(?i:and|also|so|then|new|the|my|our|for the|for my|for) )*([A-Za-z][\w'/& -]{0,60}?)\s*(?::(?!\d|//)|\s-\s)\s*(\S.*)$",
+            sentence,
+            re.DOTALL,
+        )
         if not found:
             return "", sentence
         name, body = found[1].strip(), found[2].strip()
         if re.match(r"(?:ok|okay|oops|sorry|wait|actually|correction|note|ps|hint|fyi|btw|hmm|one more thing|update|edit|typo|question|good news|"
                     r"bad news|quick question|reminder|remind me|scratch that|no|yes|never ?mind)$", name, re.IGNORECASE):  # fmt: skip
-            return "", f"{name}, {body}" if re.match(r"correction|oops|sorry|typo", name, re.IGNORECASE) else body
-        if len(name.split()) > 7 or (" - " in sentence and ":" not in sentence and clauses.starts_clause(name) and not self.known(name)):
+            return "", f"{name}, {body}" if re.match(
+                r"correction|oops|sorry|typo", name, re.IGNORECASE
+            ) else body
+        if is_question(clauses.clause(name).core, False):
+            return "", name + "."
+        if len(name.split()) > 7 or (
+            " - " in sentence and ":" not in sentence and clauses.starts_clause(name) and not self.known(name)
+        ):
             return "", sentence
-        if re.fullmatch(r"swap|merge|undo|change|move|cancel|remove|delete|add|update|replace|rename|switch|reset|assign|share|hold|resume|done|finished|link", name, re.IGNORECASE):
+        if re.fullmatch(
+            r"swap|merge|undo|change|move|cancel|remove|delete|add|update|replace|rename|switch|reset|assign|share|hold|resume|done|finished|link",
+            name,
+            re.IGNORECASE,
+        ):
             return "", body
         if re.fullmatch(r"split|divide", name, re.IGNORECASE):
             return "", f"{name} it: {body}"
-        if re.search(r"\b(?:is|are|was|will|should|can|need|needs|swap|says?|said|split|have|put|move|change)\b", name, re.IGNORECASE) or re.match(r"split\b", name, re.IGNORECASE):
+        if re.search(
+            r"\b(?:is|are|was|will|should|can|need|needs|swap|says?|said|split|have|put|move|change)\b",
+            name,
+            re.IGNORECASE,
+        ) or re.match(r"split\b", name, re.IGNORECASE):
             return "", sentence
         return name, body
 
@@ -178,61 +240,135 @@ class Reader:
         for reader in (read_undo, read_back):
             if steps := reader(self, opened):
                 return self.hinted(steps, opened)
-        if opened.correction and re.match(r"(?:sorry|oops|actually|no|wait|whoops|i mean|i meant|correction)\b", text, re.IGNORECASE) and opened.core:
+        if (
+            opened.correction
+            and re.match(
+                r"(?:sorry|oops|actually|no|wait|whoops|i mean|i meant|correction)\b", text, re.IGNORECASE
+            )
+            and opened.core
+        ):
             text = body = opened.core
         if is_question(clauses.clause(body).core, body.endswith("?")) or body.endswith("?"):
             return []
         if re.search(r"\b(?:takes?|in) (?:his|her|their) place\b|\bwithdr[ae]ws?\b|\binstead\b", text):
             return []
-        if re.search(r"\b(?:is|are|was|were) (?:wrong|incorrect|sold out|missing|not right|a mistake|gone|out of stock)\b", text, re.IGNORECASE):
+        if re.search(
+            r"\b(?:is|are|was|were) (?:wrong|incorrect|sold out|missing|not right|a mistake|gone|out of stock)\b",
+            text,
+            re.IGNORECASE,
+        ):
             return []
-        if re.fullmatch(r"(?:done|finished|complete|completed|taken care of|sorted|booked|paid|sent|check|bought|all set|handled)(?: already| now)?", text, re.IGNORECASE):
+        if re.fullmatch(
+            r"(?:done|finished|complete|completed|taken care of|sorted|booked|paid|sent|check|bought|all set|handled)(?: already| now)?",
+            text,
+            re.IGNORECASE,
+        ):
             return [Step(text=sentence, act="done", intent="update", target=hint)]
         lead = clauses.clause(body, hint=hint)
-        if re.match(r"(?:i|we|it|he|she|they|that|there|i'm|i'd|i'll|we're|it's|they're)\b(?!\s*,)", lead.core, re.IGNORECASE) or (
-            clauses.starts_clause(lead.core) and not has_verb(lead.core) and not clause_act(lead.core)
-        ):
+        if re.match(
+            r"(?:i|we|it|he|she|they|that|there|i'm|i'd|i'll|we're|it's|they're)\b(?!\s*,)",
+            lead.core,
+            re.IGNORECASE,
+        ) or (clauses.starts_clause(lead.core) and not has_verb(lead.core) and not clause_act(lead.core)):
             return []
         if made := self._project(hint, body, text, sentence):
             return made
         if (moved := read_shift(self, lead)) and not moved[0].target and values.spot(text) == ():
-            return [moved[0].model_copy(update={"text": sentence, "target": hint, "slot": moved[0].slot or slot_name(hint)})]
+            return [
+                moved[0].model_copy(
+                    update={"text": sentence, "target": hint, "slot": moved[0].slot or slot_name(hint)}
+                )
+            ]
         if (moved := read_shift(self, lead)) and not moved[0].target:
             return [moved[0].model_copy(update={"text": sentence, "target": hint})]
         if clause_act(lead.core) or (clauses.starts_clause(lead.core) and has_verb(lead.core)):
             listed = is_container(hint) or is_todo(hint)
             first = re.sub(r"^\w+\s+(?:off\s+|out\s+)?", "", top_level(text)[0])
             finite = re.match(r"(?:i|we|it|he|she|they|that|there|let'?s)\b", lead.core, re.IGNORECASE) or (
-                clauses.starts_clause(lead.core) and not has_verb(lead.core))
-            if not listed or finite or lead.request or (clause_act(lead.core) and (knows(self.view.graph, first) or not is_todo(hint) or re.match(r"(?:push|move|change|swap|make)\b", lead.core, re.IGNORECASE))):
+                clauses.starts_clause(lead.core) and not has_verb(lead.core)
+            )
+            if (
+                not listed
+                or finite
+                or lead.request
+                or (
+                    clause_act(lead.core)
+                    and (
+                        knows(self.view.graph, first)
+                        or not is_todo(hint)
+                        or re.match(r"(?:push|move|change|swap|make)\b", lead.core, re.IGNORECASE)
+                    )
+                )
+            ):
                 return []
         if is_person_list(hint) or is_container(hint) or is_todo(hint):
             return self.listed(hint, text, sentence)
         words = list_words(text)
         spans = values.spot(text)
-        if found := re.fullmatch(r"(?P<value>[^,;]+), (?:together )?with (?P<who>(?:my|our|his|her|[A-Z]).+)", text):
+        if found := re.fullmatch(
+            r"(?P<value>[^,;]+), (?:together )?with (?P<who>(?:my|our|his|her|[A-Z]).+)", text
+        ):
             people = tuple(Detail(slot="person", value=word) for word in list_words(found["who"]))
-            return [Step(text=sentence, act="set", target=hint, slot=slot_name(hint), value=found["value"]), Step(text=sentence, act="add", target="", items=people)]
-        if len(words) > 1 and not values.kind_of(text) and (len(words) > 2 or hint.lower().endswith("s") or slot_group(hint) == "people") and not (slot_group(hint) and slot_group(hint) != "people"):
-            pairs = [re.fullmatch(r"(.+?)\s+([$€£]?\d[\d.,]*\s?(?:k|€|\$|euros?|dollars)?)", word) for word in words]
+            return [
+                Step(text=sentence, act="set", target=hint, slot=slot_name(hint), value=found["value"]),
+                Step(text=sentence, act="add", target="", items=people),
+            ]
+        if (
+            len(words) > 1
+            and not values.kind_of(text)
+            and (len(words) > 2 or hint.lower().endswith("s") or slot_group(hint) == "people")
+            and not (slot_group(hint) and slot_group(hint) != "people")
+        ):
+            pairs = [
+                re.fullmatch(r"(.+?)\s+([$€£]?\d[\d.,]*\s?(?:k|€|\$|euros?|dollars)?)", word)
+                for word in words
+            ]
             if all(pairs):
-                return [Step(text=sentence, act="set", target="", within=hint, details=tuple(Detail(slot=p[1], value=p[2]) for p in pairs if p))]
+                return [
+                    Step(
+                        text=sentence,
+                        act="set",
+                        target="",
+                        within=hint,
+                        details=tuple(Detail(slot=p[1], value=p[2]) for p in pairs if p),
+                    )
+                ]
             return self.listed(hint, text, sentence)
         if self.pairs(text) and len(words) > 1:
             return self.listed(hint, text, sentence)
-        if re.match(r"new (?:task|project)", sentence, re.IGNORECASE) or hint.lower() in ("task", "project", "goal", "event"):
+        if re.match(r"new (?:task|project)", sentence, re.IGNORECASE) or hint.lower() in (
+            "task",
+            "project",
+            "goal",
+            "event",
+        ):
             return [self.new_task(clauses.clause(body), title=body.rstrip("."))]
-        if (len(spans) > 1 or (spans and spans[0].text != text)) and names_event(hint) and not slot_group(hint):
+        if (
+            (len(spans) > 1 or (spans and spans[0].text != text))
+            and names_event(hint)
+            and not slot_group(hint)
+        ):
             return [self._task_of(hint, body, sentence)]
         value = clauses.clause(body).core
-        value = re.sub(r"^(?:it'?s|is|it is|make (?:it|that)|that'?s|should be|now)\s+(?:now\s+)?", "", value, flags=re.IGNORECASE)
+        value = re.sub(
+            r"^(?:it'?s|is|it is|make (?:it|that)|that'?s|should be|now)\s+(?:now\s+)?",
+            "",
+            value,
+            flags=re.IGNORECASE,
+        )
         extra: list[Step] = []
         if part := re.fullmatch(r"(.*?),?\s+(phone|email|e-mail|number|mobile)\s+(.+)", value, re.IGNORECASE):
             value = part[1]
-            extra = [Step(text=sentence, act="set", target=part[2].lower(), slot=part[2].lower(), value=part[3])]
+            extra = [
+                Step(text=sentence, act="set", target=part[2].lower(), slot=part[2].lower(), value=part[3])
+            ]
         known = self.old_new(value)
         if known:
-            return [Step(text=sentence, act="set", target=hint, slot=slot_name(hint), value=known[1], old=known[0])]
+            return [
+                Step(
+                    text=sentence, act="set", target=hint, slot=slot_name(hint), value=known[1], old=known[0]
+                )
+            ]
         return [Step(text=sentence, act="set", target=hint, slot=slot_name(hint), value=value), *extra]
 
     def listed(self, hint: str, text: str, sentence: str) -> list[Step]:
@@ -240,7 +376,17 @@ class Reader:
         pairs, items = self.pairs(text), self.items(text, hint)
         bare, own, people = details_of(hint)
         if pairs or ((own or people) and not is_container(hint)):
-            return [Step(text=sentence, act="task", intent=None, title=bare, target=bare, items=(*people, *items), details=(*own, *pairs))]
+            return [
+                Step(
+                    text=sentence,
+                    act="task",
+                    intent=None,
+                    title=bare,
+                    target=bare,
+                    items=(*people, *items),
+                    details=(*own, *pairs),
+                )
+            ]
         return [Step(text=sentence, act="add", target=hint, items=items, within=hint)]
 
     def _project(self, hint: str, body: str, text: str, sentence: str) -> list[Step]:
@@ -252,14 +398,41 @@ class Reader:
         goal = re.match(r"(?:and )?(?:for|to)\b", sentence, re.IGNORECASE)
         verb = has_verb(hint) and len(hint.split()) > 1
         if verb and not goal and names_event(hint) and not values.spot(hint):
-            bare = re.sub(r"^(?:plan|organi[sz]e|schedule|arrange|prepare|set up|start|make|create|do|new)\s+(?:a |an |the |my |our )?", "", hint, flags=re.IGNORECASE)
-            return [Step(text=sentence, act="task", intent="new", title=hint, target=bare, items=self.items(text, hint) if len(list_words(text)) > 1 else (), details=self.pairs(text) if len(list_words(text)) > 1 or self.pairs(text) else (Detail(slot="detail", value=text),))]
+            bare = re.sub(
+                r"^(?:plan|organi[sz]e|schedule|arrange|prepare|set up|start|make|create|do|new)\s+(?:a |an |the |my |our )?",
+                "",
+                hint,
+                flags=re.IGNORECASE,
+            )
+            return [
+                Step(
+                    text=sentence,
+                    act="task",
+                    intent="new",
+                    title=hint,
+                    target=bare,
+                    items=self.items(text, hint) if len(list_words(text)) > 1 else (),
+                    details=self.pairs(text)
+                    if len(list_words(text)) > 1 or self.pairs(text)
+                    else (Detail(slot="detail", value=text),),
+                )
+            ]
         if verb and not goal:
             details: list[Detail] = []
             plain: list[str] = []
             if sum(bool(values.spot(piece)) for piece in top_level(text)) > 1:
                 bare, own, items = details_of(hint)
-                return [Step(text=sentence, act="task", intent="new", title=bare, target=bare, details=own, items=(*items, *self.items(text, hint)))]
+                return [
+                    Step(
+                        text=sentence,
+                        act="task",
+                        intent="new",
+                        title=bare,
+                        target=bare,
+                        details=own,
+                        items=(*items, *self.items(text, hint)),
+                    )
+                ]
             for piece in top_level(text):
                 _, found, _ = details_of("x " + piece.strip())
                 details += found
@@ -269,9 +442,21 @@ class Reader:
             if len(plain) == 1:
                 details.append(Detail(slot="detail", value=plain[0]))
                 plain = []
-            return [Step(text=sentence, act="task", intent="new", title=bare, target=bare, details=(*own, *details), items=(*items, *(Detail(slot="item", value=word) for word in plain)))]
+            return [
+                Step(
+                    text=sentence,
+                    act="task",
+                    intent="new",
+                    title=bare,
+                    target=bare,
+                    details=(*own, *details),
+                    items=(*items, *(Detail(slot="item", value=word) for word in plain)),
+                )
+            ]
         needs = re.match(r"(?:needs?|requires?|uses?|takes?|with)\s+(.+)", text, re.IGNORECASE)
-        spanned = values.spot(hint) or re.search(rf"\bfor (?:{'|'.join(values.NUMBER_WORDS)}|\d+)$", hint, re.IGNORECASE)
+        spanned = values.spot(hint) or re.search(
+            rf"\bfor (?:{'|'.join(values.NUMBER_WORDS)}|\d+)$", hint, re.IGNORECASE
+        )
         acts = clause_act(clauses.clause(body).core)
         if not (goal or needs or spanned or (has_verb(body) and not acts and self._no_project())):
             return []
@@ -307,8 +492,31 @@ class Reader:
         if not core or clause.question or is_question(core, False):
             return False
         whole = len(clauses.split(body)) < 2
-        for reader in (read_split, read_merge, read_only, read_before_after, read_replacement, read_both_need):
-            if reader is read_replacement and not whole and not re.match(r"no .+,.* instead$", core, re.IGNORECASE) and not re.match(r"(?:swap|switch|exchange) (?!.* (?:for|with|by|to) ).+ and ", core, re.IGNORECASE) and not re.search(r"\b(?:swap|switch|trade|change|swapped) (?:places|roles|tasks|seats|slots|shifts|jobs|their)\b", core) and not re.match(r"(?:take|pull|move|drop|remove|cut|ditch|lose|skip)\b.+\band\s+(?:put|add|bring|use|get|have|take|go)\b.+\b(?:in|on|instead)$", core, re.IGNORECASE):
+        for reader in (
+            read_split,
+            read_merge,
+            read_only,
+            read_before_after,
+            read_replacement,
+            read_both_need,
+        ):
+            if (
+                reader is read_replacement
+                and not whole
+                and not re.match(r"no .+,.* instead$", core, re.IGNORECASE)
+                and not re.match(
+                    r"(?:swap|switch|exchange) (?!.* (?:for|with|by|to) ).+ and ", core, re.IGNORECASE
+                )
+                and not re.search(
+                    r"\b(?:swap|switch|trade|change|swapped) (?:places|roles|tasks|seats|slots|shifts|jobs|their)\b",
+                    core,
+                )
+                and not re.match(
+                    r"(?:take|pull|move|drop|remove|cut|ditch|lose|skip)\b.+\band\s+(?:put|add|bring|use|get|have|take|go)\b.+\b(?:in|on|instead)$",
+                    core,
+                    re.IGNORECASE,
+                )
+            ):
                 continue
             if steps := reader(self, clause):
                 self.steps += steps
@@ -323,7 +531,11 @@ class Reader:
 
     def _verb_carried(self, piece: str, previous: str) -> str:
         """'... and the place to Hill Lodge' takes the verb of the clause before."""
-        verb = re.search(r"\b(change|move|set|switch|bump|raise|lower|push|update|rename|give|assign|hand|make)\b", previous, re.IGNORECASE)
+        verb = re.search(
+            r"\b(change|move|set|switch|bump|raise|lower|push|update|rename|give|assign|hand|make)\b",
+            previous,
+            re.IGNORECASE,
+        )
         if verb and re.match(r"(?:the|my|our|its)\s+[\w' -]{2,40}?\s+to\s+\S", piece, re.IGNORECASE):
             return f"{verb[1]} {piece}"
         return piece
@@ -332,35 +544,91 @@ class Reader:
 
     def clause_steps(self, clause: Clause) -> list[Step]:
         core = clause.core
-        if season := re.match(r"(?:this|next|on|in|for) (?:spring|summer|autumn|fall|winter|week|weekend|month|year|\w+day),? (?=(?:i|we|let's|i'd|i'm|we're)\b)(.+)$", core, re.IGNORECASE):
+        if season := re.match(
+            r"(?:this|next|on|in|for) (?:spring|summer|autumn|fall|winter|week|weekend|month|year|\w+day),? (?=(?:i|we|let's|i'd|i'm|we're)\b)(.+)$",
+            core,
+            re.IGNORECASE,
+        ):
             clause = clauses.clause(season[1], hint=clause.hint, quotes=self.quotes, first=clause.first)
             core = clause.core
-        if moved := re.match(r"((?:on|in|for|at) [^,]{2,25}), ((?:the|a|an|my|our|we|i) .+)$", core, re.IGNORECASE):
+        if moved := re.match(
+            r"((?:on|in|for|at) [^,]{2,25}), ((?:the|a|an|my|our|we|i) .+)$", core, re.IGNORECASE
+        ):
             if not read_purpose(self, clause) and not is_question(moved[2], False):
                 clause = clause.with_core(f"{moved[2]} {moved[1]}")
                 core = clause.core
         if self.view.question is not None and self.number == 1 and (answer := self._answer(clause)):
             return answer
-        if re.match(r"(?:generate|put together|write (?:out|up|down)|draw up|produce|create|make|build|prepare|compile|give me|show me|lay out|print)\s+(?:me |us )?(?:the|a|an|my|our)\s+(?:complete|full|final|whole|entire|overall|finished)\b", core, re.IGNORECASE):
+        if re.match(
+            r"(?:generate|put together|write (?:out|up|down)|draw up|produce|create|make|build|prepare|compile|give me|show me|lay out|print)\s+(?:me |us )?(?:the|a|an|my|our)\s+(?:complete|full|final|whole|entire|overall|finished)\b",
+            core,
+            re.IGNORECASE,
+        ):
             return [self._ask(clause.with_core("give me the complete plan"))]
-        if clause.hint and (slot_group(clause.hint) or self.known(clause.hint)) and (used := re.fullmatch(r"(?:use|take|choose|pick|go with|go for|have|put|let'?s use|let'?s take|book us into|book|get) (?P<value>.+)", core, re.IGNORECASE)):
+        if (
+            clause.hint
+            and (slot_group(clause.hint) or self.known(clause.hint))
+            and (
+                used := re.fullmatch(
+                    r"(?:use|take|choose|pick|go with|go for|have|put|let'?s use|let'?s take|book us into|book|get) (?P<value>.+)",
+                    core,
+                    re.IGNORECASE,
+                )
+            )
+        ):
             if not re.search(r"\b(?:instead of|in place of|for|back)\b", core):
-                return step_of(clause, "set", target=clause.hint, slot=slot_name(clause.hint), value=used["value"])
-        if re.fullmatch(r"(?:so )?(?:please )?(?:change|update|fix|adjust|move) (?:it|that|this)(?: accordingly| please)?", core, re.IGNORECASE) and self.typed:
-            return step_of(clause, "set", target="", value=", ".join(detail.value for detail in self.typed), details=self.typed)
+                return step_of(
+                    clause, "set", target=clause.hint, slot=slot_name(clause.hint), value=used["value"]
+                )
+        if (
+            re.fullmatch(
+                r"(?:so )?(?:please )?(?:change|update|fix|adjust|move) (?:it|that|this)(?: accordingly| please)?",
+                core,
+                re.IGNORECASE,
+            )
+            and self.typed
+        ):
+            return step_of(
+                clause,
+                "set",
+                target="",
+                value=", ".join(detail.value for detail in self.typed),
+                details=self.typed,
+            )
         if is_chat(clause):
             return [self.chat(clause)]
-        if self.quotes and "Quote" in core and not clause_act(core) and REPORTED.search(core) and not clause.question:
+        if (
+            self.quotes
+            and "Quote" in core
+            and not clause_act(core)
+            and REPORTED.search(core)
+            and not clause.question
+        ):
             return [self.chat(clause)]
-        if HYPOTHETICAL.match(core) or HYPOTHETICAL.match(clause.text.lower().removeprefix("by the way, ")) or re.match(r"(?:hmm,? )?(?:in theory|just hypothetically)", clause.text, re.IGNORECASE):
+        if (
+            HYPOTHETICAL.match(core)
+            or HYPOTHETICAL.match(clause.text.lower().removeprefix("by the way, "))
+            or re.match(r"(?:hmm,? )?(?:in theory|just hypothetically)", clause.text, re.IGNORECASE)
+        ):
             if found := re.match(r"maybe (?:we )?(?:should )?(.*)", core, re.IGNORECASE):
                 del found
             return [self.chat(clause)]
-        if re.match(r"(?:should|shall|would|do you think|is it (?:a good idea|ok|better)|what about|how about)\b", core, re.IGNORECASE) and clause.question:
+        if (
+            re.match(
+                r"(?:should|shall|would|do you think|is it (?:a good idea|ok|better)|what about|how about)\b",
+                core,
+                re.IGNORECASE,
+            )
+            and clause.question
+        ):
             return self._proposal(clause)
         if not clause.request and is_question(core, clause.question) and not self._requested(clause):
             return [self._ask(clause)]
-        if clause.request and is_question(core, False) and not re.match(r"(?:have|has|is|are|was|do|did|does)\b", core, re.IGNORECASE):
+        if (
+            clause.request
+            and is_question(core, False)
+            and not re.match(r"(?:have|has|is|are|was|do|did|does)\b", core, re.IGNORECASE)
+        ):
             return [self._ask(clause)]
         for reader in _READERS:
             if steps := reader(self, clause):
@@ -372,7 +640,9 @@ class Reader:
         return clause.request and not is_question(clause.core, False)
 
     def _ask(self, clause: Clause) -> Step:
-        core = re.sub(r"[.;]\s*(?:can|could) you (?:double-?)?check\b.*$", "", clause.core, flags=re.IGNORECASE)
+        core = re.sub(
+            r"[.;]\s*(?:can|could) you (?:double-?)?check\b.*$", "", clause.core, flags=re.IGNORECASE
+        )
         previous = ""
         if re.match(r"(?:and|what about|how about)\b", clause.text, re.IGNORECASE) or len(core.split()) <= 4:
             asked = [step.text for step in self.steps if step.act == "ask"] or [
@@ -381,10 +651,22 @@ class Reader:
             candidate = clauses.clause(asked[0 if not self.steps else -1]) if asked else None
             if candidate and is_question(candidate.core, True):
                 previous = candidate.core
-        step = read_question(core, previous=previous if not re.match(r"(?:what|when|where|who|why|which|how|is|are|was|did|does)\b", core, re.IGNORECASE) else "")
+        step = read_question(
+            core,
+            previous=previous
+            if not re.match(
+                r"(?:what|when|where|who|why|which|how|is|are|was|did|does)\b", core, re.IGNORECASE
+            )
+            else "",
+        )
         if clause.hint and not step.target:
             step = step.model_copy(update={"target": clause.hint})
-        if clause.hint and (slot_group(clause.hint) or self.known(clause.hint)) and step.asked and step.asked.kind == "claim":
+        if (
+            clause.hint
+            and (slot_group(clause.hint) or self.known(clause.hint))
+            and step.asked
+            and step.asked.kind == "claim"
+        ):
             step = step.model_copy(update={"slot": slot_name(clause.hint)})
         return step.model_copy(update={"text": clause.text})
 
@@ -396,13 +678,19 @@ class Reader:
             return [self._ask(clause)]
         proposed = Reader(self.view, self.quotes)
         core = re.sub(r"^(?:there )?(?:be )?", "", core)
-        better = re.fullmatch(r"(.+?) (?:be|work|suit|fit|do)(?: us| me)?(?: better| ok| okay| fine| well)?(?: than .+)?", core, re.IGNORECASE)
+        better = re.fullmatch(
+            r"(.+?) (?:be|work|suit|fit|do)(?: us| me)?(?: better| ok| okay| fine| well)?(?: than .+)?",
+            core,
+            re.IGNORECASE,
+        )
         inner = clauses.clause(better[1] if better else core)
         proposed.steps += proposed.clause_steps(inner)
         if any(step.act in ("chat", "ask", "unsure") for step in proposed.steps) or not proposed.steps:
             return [self.chat(clause)]
         self.guessed = True
-        return [Step(text=clause.text, act="unsure", intent="check", value=core, proposed=tuple(proposed.steps))]
+        return [
+            Step(text=clause.text, act="unsure", intent="check", value=core, proposed=tuple(proposed.steps))
+        ]
 
     def _answer(self, clause: Clause) -> list[Step]:
         """The utterance as an answer to the open question; nothing where it is about something else."""
@@ -411,25 +699,53 @@ class Reader:
         core = clause.core or text
         if question is None:
             return []
-        if NO.match(text) and (not re.search(r"[,.;]\s*\S+", text) or not (clause_act(core) or values.spot(text))):
+        if NO.match(text) and (
+            not re.search(r"[,.;]\s*\S+", text) or not (clause_act(core) or values.spot(text))
+        ):
             return [Step(text=clause.text, act="no", intent="check")]
-        if YES.match(text) and (len(text.split()) <= 4 or (question.choices and len(text.split()) <= 9 and not clause_act(core))):
+        if YES.match(text) and (
+            len(text.split()) <= 4 or (question.choices and len(text.split()) <= 9 and not clause_act(core))
+        ):
             return [Step(text=clause.text, act="yes", intent="update")]
         if question.options:
-            ordinal = re.match(r"(?:the )?(?:option )?(first|second|third|last|1|2|3|former|latter)(?: one)?$", core, re.IGNORECASE)
+            ordinal = re.match(
+                r"(?:the )?(?:option )?(first|second|third|last|1|2|3|former|latter)(?: one)?$",
+                core,
+                re.IGNORECASE,
+            )
             if ordinal:
-                index = {"first": 0, "1": 0, "former": 0, "second": 1, "2": 1, "third": 2, "3": 2}.get(ordinal[1].lower(), len(question.options) - 1)
+                index = {"first": 0, "1": 0, "former": 0, "second": 1, "2": 1, "third": 2, "3": 2}.get(
+                    ordinal[1].lower(), len(question.options) - 1
+                )
                 if index < len(question.options):
                     return [Step(text=clause.text, act="yes", intent="update", value=question.options[index])]
             words = content(core)
             hits = [option for option in question.options if words and words <= content(option)]
             if len(hits) == 1:
                 return [Step(text=clause.text, act="yes", intent="update", value=hits[0])]
-            hits = [option for option in question.options if words & (content(option) - common_stems(question.options))]
-            if len(hits) == 1 and len(core.split()) <= 8 and re.match(r"(?:i mean|i meant|the|with|for|on|from|at|one)\b", clause.text, re.IGNORECASE):
+            hits = [
+                option
+                for option in question.options
+                if words & (content(option) - common_stems(question.options))
+            ]
+            if (
+                len(hits) == 1
+                and len(core.split()) <= 8
+                and re.match(r"(?:i mean|i meant|the|with|for|on|from|at|one)\b", clause.text, re.IGNORECASE)
+            ):
                 return [Step(text=clause.text, act="yes", intent="update", value=hits[0])]
-        slot = question.choices[0] if len(question.choices) == 1 and question.choices[0].kind in ("add", "update") else None
-        if slot is not None and getattr(slot, "value", "x") is None and not clause.question and not clause_act(core) and len(core.split()) <= 8:
+        slot = (
+            question.choices[0]
+            if len(question.choices) == 1 and question.choices[0].kind in ("add", "update")
+            else None
+        )
+        if (
+            slot is not None
+            and getattr(slot, "value", "x") is None
+            and not clause.question
+            and not clause_act(core)
+            and len(core.split()) <= 8
+        ):
             return [Step(text=clause.text, act="yes", intent="new", value=core)]
         return []
 
@@ -440,24 +756,70 @@ class Reader:
         if not clause.hint:
             return steps
         made = []
-        if len(steps) == 1 and steps[0].act == "task" and not steps[0].items and [d.slot for d in steps[0].details] == ["assignee"]:
-            return [Step(text=clause.text, act="set", target=clause.hint, slot=slot_name(clause.hint), value=steps[0].details[0].value)]
+        if (
+            len(steps) == 1
+            and steps[0].act == "task"
+            and not steps[0].items
+            and [d.slot for d in steps[0].details] == ["assignee"]
+        ):
+            return [
+                Step(
+                    text=clause.text,
+                    act="set",
+                    target=clause.hint,
+                    slot=slot_name(clause.hint),
+                    value=steps[0].details[0].value,
+                )
+            ]
         known = not slot_group(clause.hint) and self.known(clause.hint)
         for step in steps:
-            if known and step.act in ("add", "remove", "replace", "only", "hold", "resume", "done", "share") and not step.within and not step.everywhere:
-                made.append(step.model_copy(update={"within": clause.hint} | ({"target": clause.hint} if step.act in ("add", "only") and not step.target else {})))
+            if (
+                known
+                and step.act in ("add", "remove", "replace", "only", "hold", "resume", "done", "share")
+                and not step.within
+                and not step.everywhere
+            ):
+                made.append(
+                    step.model_copy(
+                        update={"within": clause.hint}
+                        | ({"target": clause.hint} if step.act in ("add", "only") and not step.target else {})
+                    )
+                )
                 continue
-            if known and step.act in ("set", "shift", "back", "assign") and step.target != clause.hint and not self.known(step.target) and not slot_group(step.target) and (step.details or step.act != "set"):
-                made.append(step.model_copy(update={"target": clause.hint, "slot": step.slot if step.act in ("shift", "assign") else None, "old": None if step.old == "move" else step.old}))
+            if (
+                known
+                and step.act in ("set", "shift", "back", "assign")
+                and step.target != clause.hint
+                and not self.known(step.target)
+                and not slot_group(step.target)
+                and (step.details or step.act != "set")
+            ):
+                made.append(
+                    step.model_copy(
+                        update={
+                            "target": clause.hint,
+                            "slot": step.slot if step.act in ("shift", "assign") else None,
+                            "old": None if step.old == "move" else step.old,
+                        }
+                    )
+                )
                 continue
-            if step.act in ("set", "back", "shift", "replace") and not step.slot and step.target in ("", clause.hint):
+            if (
+                step.act in ("set", "back", "shift", "replace")
+                and not step.slot
+                and step.target in ("", clause.hint)
+            ):
                 if self._group(clause.hint):
-                    step = step.model_copy(update={"slot": slot_name(clause.hint), "target": step.target or clause.hint})
+                    step = step.model_copy(
+                        update={"slot": slot_name(clause.hint), "target": step.target or clause.hint}
+                    )
                 else:
-                    step = step.model_copy(update={"target": step.target or clause.hint, "slot": slot_name(clause.hint)})
-            elif step.act == "set" and step.slot and slot_group(clause.hint) is not None and not step.details:
-                step = step.model_copy(update={"slot": slot_name(clause.hint)})
-            elif step.act == "task" and step.slot is None:
+                    step = step.model_copy(
+                        update={"target": step.target or clause.hint, "slot": slot_name(clause.hint)}
+                    )
+            elif (
+                step.act == "set" and step.slot and slot_group(clause.hint) is not None and not step.details
+            ) or (step.act == "task" and step.slot is None):
                 step = step.model_copy(update={"slot": slot_name(clause.hint)})
             made.append(step)
         return made
@@ -500,17 +862,33 @@ class Reader:
     def _rest(self, clause: Clause) -> list[Step]:
         """What no wording claimed: a bare value, a noun phrase, a new task, or talk."""
         core = clause.core
-        if is_past(core) and not any(content(word) and knows(self.view.graph, word) for word in core.split()[:3]):
+        if is_past(core) and not any(
+            content(word) and knows(self.view.graph, word) for word in core.split()[:3]
+        ):
             return [self.chat(clause)]
         if steps := read_bare_value(self, clause):
             return self.hinted(steps, clause)
-        if re.match(r"(?:he|she|they|\w+) (?:can|could|is|are|has|have) (?:only )?", core, re.IGNORECASE) and (spans := values.spot(core)) and re.match(r"(?:he|she|they)\b", core, re.IGNORECASE):
-            self.typed = tuple(Detail(slot=SLOT_OF_KIND.get(span.kind, span.kind), value=span.text) for span in spans)
+        if (
+            re.match(r"(?:he|she|they|\w+) (?:can|could|is|are|has|have) (?:only )?", core, re.IGNORECASE)
+            and (spans := values.spot(core))
+            and re.match(r"(?:he|she|they)\b", core, re.IGNORECASE)
+        ):
+            self.typed = tuple(
+                Detail(slot=SLOT_OF_KIND.get(span.kind, span.kind), value=span.text) for span in spans
+            )
             return [self.chat(clause)]
         if steps := read_statement(self, clause):
             return self.hinted(steps, clause)
-        first = re.match(r"([a-z-]+)\s+(?:the|a|an|my|our|his|her|their|some|new|all|two|three|four|\d+)\s+\w", core.lower())
-        if first and not clause.question and first[1] not in STOP | MOODS | CHAT and first[1] not in ("what", "such", "quite", "like", "half", "because", "while", "although"):
+        first = re.match(
+            r"([a-z-]+)\s+(?:the|a|an|my|our|his|her|their|some|new|all|two|three|four|\d+)\s+\w",
+            core.lower(),
+        )
+        if (
+            first
+            and not clause.question
+            and first[1] not in STOP | MOODS | CHAT
+            and first[1] not in ("what", "such", "quite", "like", "half", "because", "while", "although")
+        ):
             return self.hinted(as_tasks(self, clause, core), clause)
         if is_phrase(core) and not clause.question:
             return self.hinted(read_noun_phrase(self, clause), clause)

@@ -14,7 +14,10 @@ YES = re.compile(
 )
 
 
-NO = re.compile(r"(?:no|nope|nah|not really|no thanks|no thank you|don'?t|never mind|nevermind|rather not|better not)\b", re.IGNORECASE)
+NO = re.compile(
+    r"(?:no|nope|nah|not really|no thanks|no thank you|don'?t|never mind|nevermind|rather not|better not)\b",
+    re.IGNORECASE,
+)
 
 
 HYPOTHETICAL = re.compile(
@@ -27,7 +30,10 @@ HYPOTHETICAL = re.compile(
 )  # fmt: skip
 
 
-REPORTED = re.compile(r"\b(?:says?|said|texted|wrote|writes|told|asked|mail|email|message|sign|note|reads|sticker|poster|song|quote|means?)\b", re.IGNORECASE)
+REPORTED = re.compile(
+    r"\b(?:says?|said|texted|wrote|writes|told|asked|mail|email|message|sign|note|reads|sticker|poster|song|quote|means?)\b",
+    re.IGNORECASE,
+)
 
 
 def clause_act(core: str) -> bool:
@@ -44,11 +50,48 @@ def is_chat(clause: Clause) -> bool:
     words = core.split()
     if not words:
         return True
-    if all(word in CHAT or word in ("you", "so", "much", "a", "lot", "it", "that", "is", "very", "all", "the", "there", "for", "help", "your", "see", "one", "job", "work", "to", "know", "s", "that's", "you're", "then") for word in words) and any(word in CHAT for word in words):
+    if all(
+        word in CHAT
+        or word
+        in (
+            "you",
+            "so",
+            "much",
+            "a",
+            "lot",
+            "it",
+            "that",
+            "is",
+            "very",
+            "all",
+            "the",
+            "there",
+            "for",
+            "help",
+            "your",
+            "see",
+            "one",
+            "job",
+            "work",
+            "to",
+            "know",
+            "s",
+            "that's",
+            "you're",
+            "then",
+        )
+        for word in words
+    ) and any(word in CHAT for word in words):
         return not (len(words) == 1 and words[0] in ("right", "correct"))
-    if re.fullmatch(r"(?:please )?(?:double |re)?check(?: it| that| this| again)?|verify(?: it| that)?|(?:have|take) a look|look it up|(?:let'?s )?(?:wait and )?see|change (?:it|that)|update (?:it|that)|do (?:it|that)|(?:go ahead|proceed)", core):
+    if re.fullmatch(
+        r"(?:please )?(?:double |re)?check(?: it| that| this| again)?|verify(?: it| that)?|(?:have|take) a look|look it up|(?:let'?s )?(?:wait and )?see|change (?:it|that)|update (?:it|that)|do (?:it|that)|(?:go ahead|proceed)",
+        core,
+    ):
         return True
-    if re.match(r"(?:such |what )?(?:a |an )?(?:lovely|nice|great|beautiful|awful|terrible|bad|good|horrible|crazy|gorgeous|cold|hot|rainy|sunny)\s+(?:weather|day|morning|evening|weekend|sunset|view|song|match|game)\b", core):
+    if re.match(
+        r"(?:such |what )?(?:a |an )?(?:lovely|nice|great|beautiful|awful|terrible|bad|good|horrible|crazy|gorgeous|cold|hot|rainy|sunny)\s+(?:weather|day|morning|evening|weekend|sunset|view|song|match|game)\b",
+        core,
+    ):
         return True
     return bool(
         re.match(r"(?:thanks?|thank you|thx|cheers|lol|haha+|hehe|wow|good (?:morning|evening|night|luck|day|job|work|point)|nice (?:one|work|job|to)|well done|see you|"
@@ -69,4 +112,10 @@ def is_phrase(core: str) -> bool:
 
 def is_past(core: str) -> bool:
     """Whether a sentence tells what happened, not what is to be."""
-    return bool(re.search(r"\b(?:used to|got|was|were|had|went|saw|came|took|made|said|told|felt|thought|cried|slept|ate|ran|met|loved|liked|watched|visited|last (?:year|week|month|night|time))\b", core, re.IGNORECASE)) and not re.search(r"\b(?:booked|picked|chose|decided|moved|changed)\b", core)
+    return bool(
+        re.search(
+            r"\b(?:used to|got|was|were|had|went|saw|came|took|made|said|told|felt|thought|cried|slept|ate|ran|met|loved|liked|watched|visited|last (?:year|week|month|night|time))\b",
+            core,
+            re.IGNORECASE,
+        )
+    ) and not re.search(r"\b(?:booked|picked|chose|decided|moved|changed)\b", core)

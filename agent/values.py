@@ -18,8 +18,7 @@ Kind = Literal["date", "time", "duration", "amount", "count", "email", "phone", 
 NUMBER_WORDS = {
     word: number
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split()
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"]
     )
 } | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
      "hundred": 100, "dozen": 12, "couple": 2}  # fmt: skip
@@ -51,7 +50,9 @@ _DATE = "|".join(
         rf"(?<=in\s){_MONTH}|(?<=to\s){_MONTH}|(?<=for\s){_MONTH}|(?<=until\s){_MONTH}|(?<=by\s){_MONTH}",
     ]
 )
-_CLOCK = r"(?:\d{1,2}(?:[:.]\d{2})?\s*[ap]\.?\s?m\b\.?|\d{1,2}:\d{2}|noon|midday|midnight|\d{1,2}\s+o['’]?clock)"
+_CLOCK = (
+    r"(?:\d{1,2}(?:[:.]\d{2})?\s*[ap]\.?\s?m\b\.?|\d{1,2}:\d{2}|noon|midday|midnight|\d{1,2}\s+o['’]?clock)"
+)
 _HALF = r"(?:half|quarter)\s+(?:past|to)\s+(?:\d{1,2}|[a-z]+)"
 _LOOSE = r"(?:\d{1,2}(?:[:.]\d{2})?\s*(?:[ap]\.?m\b\.?)?|noon|midnight)"
 _DAYPART = r"(?:in\s+the\s+)?(?:morning|afternoon|evening)"
@@ -129,7 +130,11 @@ def spot(text: str, *, loose: bool = True) -> tuple[Span, ...]:
         for match in _AT_NUMBER.finditer(text):
             start, end = match.span("time")
             hour = int(match["time"].partition(":")[0])
-            if free(start, end) and 0 < hour <= 24 and (match["prep"].lower() != "to" or ":" in match["time"]):
+            if (
+                free(start, end)
+                and 0 < hour <= 24
+                and (match["prep"].lower() != "to" or ":" in match["time"])
+            ):
                 found.append(Span("time", start, end, match["time"]))
     return tuple(sorted(found, key=lambda span: span.start))
 
@@ -162,7 +167,10 @@ def is_email(text: str) -> bool:
         validate_email(text, check_deliverability=False)
     except EmailNotValidError:
         # Reserved example domains are fine as values.
-        return re.fullmatch(r"[\w.+-]+@(?:[\w-]+\.)*(?:example|test|invalid|localhost)(?:\.\w+)?", text) is not None
+        return (
+            re.fullmatch(r"[\w.+-]+@(?:[\w-]+\.)*(?:example|test|invalid|localhost)(?:\.\w+)?", text)
+            is not None
+        )
     return True
 
 
@@ -253,7 +261,9 @@ def parsed(text: str, kind: Kind, now: datetime) -> datetime | None:
     if kind == "time":
         if re.fullmatch(r"\d{1,2}", text.strip()):
             text = f"{text.strip()}:00"
-        text = {"noon": "12:00 pm", "midday": "12:00 pm", "midnight": "12:00 am"}.get(text.strip().lower(), text)
+        text = {"noon": "12:00 pm", "midday": "12:00 pm", "midnight": "12:00 am"}.get(
+            text.strip().lower(), text
+        )
         text = re.sub(r"\s*o['’]?clock", ":00", text)
     return dateparser.parse(
         text,
@@ -270,7 +280,11 @@ def _ordinal(day: int) -> str:
 
 def _written_like(text: str, moment: datetime, kind: Kind) -> str:
     if kind == "time":
-        if re.search(r"[ap]\.?\s?m", text, re.IGNORECASE) or text.strip().lower() in ("noon", "midnight", "midday"):
+        if re.search(r"[ap]\.?\s?m", text, re.IGNORECASE) or text.strip().lower() in (
+            "noon",
+            "midnight",
+            "midday",
+        ):
             hour = moment.hour % 12 or 12
             minutes = f":{moment.minute:02d}" if moment.minute or ":" in text else ""
             half = "AM" if moment.hour < 12 else "PM"
@@ -290,7 +304,11 @@ def _written_like(text: str, moment: datetime, kind: Kind) -> str:
                                       text, re.IGNORECASE) else "%B")  # fmt: skip
     year = f", {moment.year}" if re.search(r"\b\d{4}\b", text) else ""
     if not re.search(_MONTH, text, re.IGNORECASE):
-        return f"{moment.strftime('%B')} {_ordinal(moment.day)}" if not re.match(r"the\s", text) else f"the {day}"
+        return (
+            f"{moment.strftime('%B')} {_ordinal(moment.day)}"
+            if not re.match(r"the\s", text)
+            else f"the {day}"
+        )
     if re.match(r"(?:the\s+)?\d", text.strip()):
         return f"{day} {month}{year}"
     return f"{month} {day}{year}"
@@ -304,11 +322,15 @@ _UNITS = {"min": timedelta(minutes=1), "hour": timedelta(hours=1), "hr": timedel
 def duration_of(text: str) -> timedelta | None:
     """A duration in words ('an hour and a half', '30 minutes', 'two days'), or None."""
     lowered = text.lower().strip()
-    found = re.search(rf"(half\s+an?|an?|{_NUMBER})?[\s-]*(min|hour|hr|day|night|week|fortnight|month|year)", lowered)
+    found = re.search(
+        rf"(half\s+an?|an?|{_NUMBER})?[\s-]*(min|hour|hr|day|night|week|fortnight|month|year)", lowered
+    )
     if not found:
         return None
     amount = found[1] or "one"
-    count = 0.5 if amount.startswith("half") else 1.0 if amount in ("a", "an") else float(number_of(amount) or 1)
+    count = (
+        0.5 if amount.startswith("half") else 1.0 if amount in ("a", "an") else float(number_of(amount) or 1)
+    )
     if "and a half" in lowered:
         count += 0.5
     return _UNITS[found[2]] * count
