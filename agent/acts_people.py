@@ -6,11 +6,11 @@ not its own.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from taskloom.memory.operations import names
 
+from . import patterns as re
 from . import values
 from .clauses import Clause
 from .interpreter import Step

@@ -6,10 +6,10 @@ not its own.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from . import clauses, values
+from . import patterns as re
 from .acts_state import removal
 from .clauses import Clause
 from .interpreter import Detail, Step
@@ -123,6 +123,9 @@ def read_back(reader: Reader, clause: Clause) -> list[Step]:
             target, value = groups.get("target") or "", groups.get("value") or ""
             value = noun_phrase_of(value)
             target = noun_phrase_of(target)
+            if owned := re.fullmatch(r"(?:very )?(?P<q>original|previous|old|first|initial|earlier|former|last) (?P<slot>[\w ]+?) (?:of|for) (?:the |my |our )?(?P<x>.+)", value, re.IGNORECASE):
+                to = "original" if owned["q"].lower() in ("original", "first", "initial") else to
+                return step_of(clause, "back", target=f"{owned['slot']} of {owned['x']}", value=None, old=to)
             if re.fullmatch(
                 r"(?:what|how|the way) (?:it|that|they|we|i) (?:was|were|had|said|planned|started with|wanted)(?: it)?(?: before| originally| at (?:first|the (?:very )?(?:start|beginning))| in the beginning)?|(?:the )?(?:original|previous|old|first|normal|before|initial|earlier|former)(?: \w+)?|one|how it was",
                 value,

@@ -7,17 +7,17 @@ not its own.
 from __future__ import annotations
 
 import itertools
-import re
 from typing import TYPE_CHECKING
 
 from taskloom.memory.operations import is_part
 
+from . import patterns as re
 from . import values
 from .acts_state import removal
 from .clauses import Clause
 from .interpreter import Detail, Step, StepPart
 from .lexicon import slot_group
-from .phrases import matcher, NAME, SLOT_OF_KIND, done_phrase, has_verb, list_words, noun_phrase_of, step_of
+from .phrases import NAME, SLOT_OF_KIND, done_phrase, has_verb, list_words, matcher, noun_phrase_of, step_of
 
 if TYPE_CHECKING:
     from .rules import Reader

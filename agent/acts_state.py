@@ -6,9 +6,9 @@ not its own.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from . import patterns as re
 from . import values
 from .clauses import Clause
 from .interpreter import Detail, Step
@@ -144,7 +144,8 @@ def read_done(reader: Reader, clause: Clause) -> list[Step]:
                 r"checked off|printed|scanned|uploaded|published|posted|mailed|picked up|collected|returned|repaired|planted|watered|called|cooked|baked|chopped|all set|out of the way|ticked off|"
                 r"complete now|live|launched|hung|assembled|set up|cut|sewn|recorded|edited|filed|passed|plastered|sanded|varnished|dry|wrapped(?: up)?|unpacked|moved|vacuumed|ironed|swept")  # fmt: skip
     patterns = (
-        rf"(?:mark|check|tick|set|log|count|record|flag) (?P<x>.+?) (?:as )?(?:{finished}|off)(?: .*)?",
+        rf"(?:mark|check|tick|log|count|record|flag) (?P<x>.+?) (?:as )?(?:{finished}|off)(?:,? .*)?",
+        r"(?:set|put|move) (?P<x>.+?) (?:as|to) (?:done|complete|completed|finished)",
         r"(?:check|tick|cross) off (?P<x>.+)",
         r"(?:(?:i|we)(?:'m|'re| am| are)|i'?m|we'?re)? ?(?:already |now |finally )?(?:done|finished|through) (?:with )?(?P<x>.+)",
         rf"(?:the |my |our )?(?P<x>.+?) (?:is|are|was|were|has been|have been|'s|got|gets|'re|'s been)(?: all| now| already| finally| both)* (?:{finished})(?:,? (?:now|already|and .*|last night|this morning|yesterday|today|too|by the way|so .*|that one'?s done|done|yay|finally|woohoo|hooray|phew|\w+))*",
@@ -166,22 +167,22 @@ def read_done(reader: Reader, clause: Clause) -> list[Step]:
         )
         if re.match(r"(?:no|not|n't)\b", x) or re.search(r"\b(?:not|n't|isn't|aren't|wasn't)\b", core):
             continue
-        if number in (5, 7) and not reader.known(x) and not re.fullmatch(IT, x, re.IGNORECASE):
+        if number in (6, 8) and not reader.known(x) and not re.fullmatch(IT, x, re.IGNORECASE):
             continue
         if (
-            number == 3
+            number == 4
             and re.fullmatch(r".*\b(?:in|over|out|clean|ready|closed|cut|dry)", core, re.IGNORECASE)
             and not reader.known(x)
         ):
             continue
         if (
-            number == 3
+            number == 4
             and re.search(r"\b(?:in|over|on|at) (?:the |a )?\w+", core[found.end("x") :], re.IGNORECASE)
             and not re.search(r"\bdone\b|\bfinished\b", core)
         ):
             continue
         if (
-            number == 4
+            number == 5
             and not reader.known(x)
             and re.search(r"\b(?:made|did|got|read|cut|set up|hired)\b", core)
             and not re.fullmatch(IT, x, re.IGNORECASE)

@@ -6,10 +6,10 @@ not its own.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from . import clauses, values
+from . import patterns as re
 from .acts_people import known_people
 from .clauses import Clause
 from .interpreter import Detail, Step

@@ -6,21 +6,21 @@ not its own.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from . import patterns as re
 from . import values
 from .clauses import Clause
 from .interpreter import Detail, Step
 from .lexicon import content, singular, slot_group
 from .phrases import (
-    matcher,
     NAME,
     SLOT_OF_KIND,
     covers,
     details_of,
     has_verb,
     list_words,
+    matcher,
     names_event,
     noun_phrase_of,
     slot_name,
@@ -114,6 +114,28 @@ def read_set(reader: Reader, clause: Clause) -> list[Step]:
                 steps = [steps[0].model_copy(update={"old": "move"}), *steps[1:]]
             return steps
     return read_is(reader, clause, core)
+
+
+SLOT_OF = re.compile(r"(?:the |my |our )?(?P<slot>[\w ]+?) (?:of|for) (?:the |my |our )?(?P<x>[\w' -]+)", re.IGNORECASE)
+
+
+def read_of(reader: Reader, clause: Clause) -> list[Step]:
+    """'Set the date of the trip to Rome to May 3', 'make the venue of the talk in Boise the Blue Room instead'."""
+    core = re.sub(r"\s+(?:instead|please|now)$", "", clause.core, flags=re.IGNORECASE)
+    opened = re.match(r"(?:make|set|change|update|switch|move|put|adjust|correct)\s+(?=(?:the|my|our)\s)", core, re.IGNORECASE)
+    if not opened:
+        return []
+    words = core[opened.end() :].split()
+    for cut in range(len(words) - 1, 2, -1):  # the longest target that is known
+        target, value = " ".join(words[:cut]), " ".join(words[cut:])
+        found = SLOT_OF.fullmatch(target)
+        if not found or not reader.names_task(found["x"]) or re.match(r"(?:of|for|in|at)\b", value, re.IGNORECASE):
+            continue
+        value = re.sub(r"^(?:to|as|into|on|at)\s+(?=\S)", "", value)
+        if re.fullmatch(r"back(?: to .*)?", value, re.IGNORECASE):
+            return []
+        return step_of(clause, "set", target=target, slot=slot_name(found["slot"]), within=found["x"], value=value)
+    return []
 
 
 def setting(reader: Reader, clause: Clause, target: str, value: str, pattern: str) -> list[Step]:
@@ -214,7 +236,7 @@ def read_is(reader: Reader, clause: Clause, core: str) -> list[Step]:
         flags=re.IGNORECASE,
     )
     found = re.fullmatch(
-        r"(?P<target>(?:the |my |our |his |her |their |its |your |a |this )?[\w'/&. -]{1,45}?)\s*(?:,\s*)?(?:\b(?:is|are|was|will be|should be|shall be|has to be|have to be|must be|ought to be|needs? to be|can be|would be|becomes?|remains?|is going to be|equals?|costs?|is called|are called|is named|goes by|starts? at|starts? on|begins? at|begins? on|ends? at|ends? on|lasts|takes place (?:on|at|in)|happens (?:on|at|in)|'ll be)\b|=)\s+"
+        r"(?P<target>(?:the |my |our |his |her |their |its |your |a |this )?[\w'/&. -]{1,70}?)\s*(?:,\s*)?(?:\b(?:is|are|was|will be|should be|shall be|has to be|have to be|must be|ought to be|needs? to be|can be|would be|becomes?|remains?|is going to be|equals?|costs?|is called|are called|is named|goes by|starts? at|starts? on|begins? at|begins? on|ends? at|ends? on|lasts|takes place (?:on|at|in)|happens (?:on|at|in)|'ll be)\b|=)\s+"
         r"(?:now |then |actually |currently |probably not |instead |supposed to be |going to be |called |named |set to |set for |planned for |scheduled for |due (?:on|by|at)? ?|at |on |in )*(?P<value>.+)",
         core, re.IGNORECASE,
     )  # fmt: skip
@@ -330,7 +352,7 @@ def read_is(reader: Reader, clause: Clause, core: str) -> list[Step]:
         )
     if slot_group(name) == "assignee" or re.fullmatch(r"responsible for .*", value):
         return []
-    if found2 := re.fullmatch(r"(?P<slot>[\w ]+?) of (?:the |my |our )?(?P<x>[\w' -]+)", name):
+    if found2 := re.fullmatch(r"(?P<slot>[\w ]+?) (?:of|for) (?:the |my |our )?(?P<x>[\w' -]+)", name):
         if slot_group(found2["slot"]) or reader.known(found2["x"]):
             return step_of(
                 clause,
@@ -543,6 +565,7 @@ def read_statement(reader: Reader, clause: Clause) -> list[Step]:
             rest = bare[len(target) :] if bare.lower().startswith(target.lower()) else ""
             extra = re.sub(r"^\s*\w+s?\b\s*", "", rest).strip()
             title = bare if content(extra) else target
+            reader.guessed = True
             return [
                 Step(
                     text=clause.text,
@@ -594,6 +617,7 @@ def read_statement(reader: Reader, clause: Clause) -> list[Step]:
                 if details
                 else []
             )
+        reader.guessed = True
         return [
             Step(
                 text=clause.text,

@@ -346,7 +346,9 @@ class Answers:
                 found.append(self._gave_way(node, gone))
                 continue
             if not former:
-                if node.value is not None and node.active:
+                if node.value is not None and node.active and (began := self._began_before(node)):
+                    found += began
+                elif node.value is not None and node.active:
                     found.append(sentence(f"{name} {be(name)} {clip(node.value)} and has not been changed"))
                 else:
                     found.append(sentence(f"{name} had no other value before"))
@@ -376,6 +378,17 @@ class Answers:
             return [sentence(f"it has not been changed: {join(map(clip, now), limit=MANY)}")]
         at_first = f"at first (turn {begun}) it was {join(map(clip, first), limit=MANY)}"
         return [sentence(f"{at_first}; now it is {join(map(clip, now), limit=MANY)}" if now else at_first)]
+
+    def _began_before(self, node: TaskNode) -> list[str]:
+        """Of a value that came later than its whole: since when it is so, and what the user began with."""
+        first, whole = node.states()[0], self.graph.root(node.id).states()[0]
+        if first.turn <= whole.turn or not whole.said:
+            return []
+        name = self.names.full(node)
+        since = sentence(
+            f"{name} {be(name)} {clip(node.value or '')} since turn {first.turn}, and was not set before"
+        )
+        return [since, f"In turn {whole.turn} you said: {quoted(whole.said, 120)}."]
 
     def _predecessors(self, node: TaskNode) -> list[TaskNode]:
         """What left the plan beside a task in the turn in which the task came."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from taskloom.memory.claims import Verdict, answer
@@ -10,6 +9,7 @@ from taskloom.memory.operations import Check, Question, QuestionKind, is_part
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import says
 
+from . import patterns as re
 from . import values
 from .finding import Finder, is_member, is_person_slot, kind_name, knows, words_of
 from .interpreter import Step
@@ -17,7 +17,7 @@ from .lexicon import content, singular, slot_group
 from .wording import word_set
 
 _GROUPS = {
-    "where": ("place", "destination", "hotel", "address"), "when": ("date", "deadline", "time"),
+    "where": ("place", "location", "destination", "hotel", "address"), "when": ("date", "deadline", "time"),
     "date": ("date", "deadline"), "until": ("date", "deadline"), "since": ("date",), "time": ("time",),
     "start": ("start",), "who": ("people", "assignee"), "amount": ("budget",), "duration": ("duration",),
     "count": ("count",),
@@ -419,7 +419,7 @@ class Asker(Finder):
         """count: the parts of what was split, a number that a task holds, else the members."""
         words = step.target
         root = self.container("") or self.root()
-        for whole in filter(None, (self._whole(words), root)):
+        for whole in filter(None, (self.whole(words), root)):
             split = any(is_part(part) for part in self.graph.parts(whole.id, gone=True))
             if split and _SESSIONS.fullmatch(words.strip()):
                 return "count", (whole.id,), "parts"

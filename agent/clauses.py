@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import dataclass, replace
 
+from . import patterns as re
 from .lexicon import DO, REMOVE
 
 _QUOTES = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +9,7 @@ from functools import lru_cache
 from taskloom.memory.operations import Check, is_part
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
 
+from . import patterns as re
 from . import values
 from .lexicon import CONTAINERS, EVENTS, GROUPS_OF_KIND, PROJECTS, content, singular, slot_group
 
@@ -354,7 +354,7 @@ class Finder:
         generic = not content(words) or words.lower() in GENERIC
         if (
             words
-            and (node := self.find(words, loose=False))
+            and (node := self.whole(words) or self.find(words, loose=False))
             and not (node.value and not self.graph.parts(node.id))
         ):
             return (
@@ -435,7 +435,7 @@ class Finder:
         ]
         return max(changed, key=lambda node: (node.turn, node.active), default=None)
 
-    def _whole(self, words: str, avoid: Sequence[TaskNode] = ()) -> TaskNode | None:
+    def whole(self, words: str, avoid: Sequence[TaskNode] = ()) -> TaskNode | None:
         """The task (not one of its values) that the words name."""
         hits = [hit.node for hit in self.hits(words, covering=0.99) if hit.node not in avoid]
         whole = (

@@ -6,7 +6,6 @@ assign it to Ana" works in one utterance. What cannot be grounded becomes a clar
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 
@@ -38,6 +37,7 @@ from taskloom.memory.operations import (
 )
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
+from . import patterns as re
 from . import values
 from .asking import Asker
 from .finding import (
@@ -126,6 +126,10 @@ class _Grounder(Finder):
         held = None
         if parent is not None:
             group = slot_group(slot)
+            if group in ("place", "location") and name in ("place", "location") and not any(
+                part.name == name or slot_group(part.name) == group for part in self.graph.parts(parent.id)
+            ):
+                group = "location" if group == "place" else "place"  # one word for the other
             for node in self.graph.parts(parent.id):
                 if (
                     not is_member(node)
@@ -209,7 +213,7 @@ class _Grounder(Finder):
     def within(self, step: Step) -> TaskNode | None:
         if step.within_task and step.within_task in self.graph:
             return self.graph[step.within_task]
-        return self.find(step.within, loose=False) if step.within else None
+        return (self.whole(step.within) or self.find(step.within, loose=False)) if step.within else None
 
     def _chat(self, step: Step) -> None:
         pass
@@ -382,6 +386,10 @@ class _Grounder(Finder):
             return None
         if step.old == "move" and self.find(words, loose=False) is None and self.slot(words) is None:
             return self._set_it(step, scope)  # another word for what the talk is about
+        owner, name = self._slot_of_owner(words)
+        if owner is not None and step.task is None and (owner.value is None or self.graph.parts(owner.id)):
+            self.put(owner, name, value, step.text)
+            return None
         if (
             step.task is None
             and not slot_group(words)
@@ -563,11 +571,13 @@ class _Grounder(Finder):
                 node = self.find(owner, loose=False)
                 if node is not None and (node.value is None or self.graph.parts(node.id)):
                     return node, name
-        if found := re.fullmatch(r"(.+?) (?:of|for) (?:the |my |our )?(.+)", words):
-            node = self.find(found[2], loose=False)
-            if node is not None:
-                return node, found[1]
         return None, ""
+
+    def _slot_of_owner(self, words: str) -> tuple[TaskNode | None, str]:
+        """'date of the trip to Rome': the task and the name of its slot."""
+        found = re.fullmatch(r"(.+?) (?:of|for) (?:the |my |our )?(.+)", words)
+        owner = self.whole(found[2]) if found else None
+        return (owner, found[1]) if found and owner is not None else (None, "")
 
     def _fresh(self) -> TaskNode | None:
         """The task that this utterance has just made: 'there is a viewing, the date is Saturday'."""
@@ -1278,6 +1288,9 @@ class _Grounder(Finder):
         original = step.old == "original"
         node = self.known(step)
         target = step.target
+        owner, name = self._slot_of_owner(target) if node is None and target else (None, "")
+        if owner is not None:
+            node = self.slot(name, within=owner)
         if node is None and target:
             node = (
                 self.slot(target)
@@ -1535,7 +1548,7 @@ class _Grounder(Finder):
         for item in step.items:
             node = self.graph.get(item.task or "") or self._sharable(item.value)
             if node is None:
-                holder = target or self._whole(step.target)
+                holder = target or self.whole(step.target)
                 if holder is None:
                     self.clarify(
                         step,
@@ -1549,7 +1562,7 @@ class _Grounder(Finder):
                 continue
             items.append(node)
         if target is None:
-            target = self._whole(step.target, avoid=items)
+            target = self.whole(step.target, avoid=items)
         if target is None:
             target = self.new_root(step.target, step.text)
         if target is None:
@@ -1568,7 +1581,7 @@ class _Grounder(Finder):
 
     def _thing(self, words: str, said: str, beside: TaskNode | None = None) -> TaskNode | None:
         """The task that the words name, made where there is none."""
-        node = self._whole(words)
+        node = self.whole(words)
         if node is None and (hit := self.find(words)) is not None:
             wanted = content(words)
             if len(wanted & words_of(hit)) / max(1, len(wanted)) > 0.5:
@@ -1653,7 +1666,7 @@ class _Grounder(Finder):
             if not free:
                 self.clarify(step, f"Everything has somebody already. What should {person} do?")
             return
-        node = self.known(step) or self._whole(step.target) or self.find(step.target)
+        node = self.known(step) or self.whole(step.target) or self.find(step.target)
         if not step.target and node is None:
             node = next((n if n.value is None else self.holder(n) for n in self.focus_nodes()), None)
         if node is None:
@@ -1682,7 +1695,7 @@ class _Grounder(Finder):
         self.put(node, "assignee", person, step.text)
 
     def _split(self, step: Step) -> None:
-        target = self.known(step) or (self._whole(step.target) if step.target else None)
+        target = self.known(step) or (self.whole(step.target) if step.target else None)
         if target is None:
             for node in self.focus_nodes():
                 for one in (node, *self.graph.ancestors(node.id)):

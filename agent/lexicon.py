@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 import snowballstemmer
+
+from . import patterns as re
 
 _STEMMER = snowballstemmer.stemmer("english")
 
@@ -25,7 +26,8 @@ SLOT_GROUPS: dict[str, tuple[str, ...]] = {
     "start": ("start", "origin", "departure", "departing", "depart", "starting point", "from", "leaving",
               "departure city", "start city", "starting", "starting city", "departure point", "flying from"),
     "destination": ("destination", "to", "going", "arrival", "arrival city", "headed", "heading", "flying to"),
-    "place": ("place", "venue", "location", "where", "room", "at", "spot", "site"),
+    "place": ("place", "venue", "where", "room", "at", "spot", "site"),
+    "location": ("location", "city", "town"),
     "people": ("people", "participant", "participants", "attendee", "attendees", "guest", "guests", "who",
                "invitee", "invitees", "members", "member"),
     "assignee": ("assignee", "owner", "responsible", "in charge", "who"),

@@ -38,14 +38,12 @@ from tenacity import (
 )
 
 from taskloom.agent import prompts
+from taskloom.agent.briefing import reply_prompt
 from taskloom.agent.interpreter import Interpreter, Reading, Usage, View
-from taskloom.agent.outline import outline, quoted, schema_lines, was
+from taskloom.agent.outline import outline, quoted, schema_lines, talk_lines
 from taskloom.agent.responder import Brief, Responder, ResponderError
 from taskloom.agent.settings import Settings
-from taskloom.agent.state import Change
 from taskloom.agent.wire import SCHEMA, WireError, steps_of
-from taskloom.memory.claims import Answer, Verdict
-from taskloom.memory.tasks import TaskGraph, TaskNode
 
 REPAIRS = 2
 _T = TypeVar("_T")
@@ -437,7 +435,7 @@ def reading_prompt(utterance: str, view: View) -> tuple[str, tuple[str, ...]]:
         lines += ["Kinds of tasks and their slots:", *schema_lines(utterance, view.schemas, view.budget // 2)]
     if view.examples:
         lines += ["Read so before:", *(quoted(example, 400) for example in view.examples[:3])]
-    lines += _talk(view.exchanges)
+    lines += talk_lines(view.exchanges)
     if view.question:
         options = (
             f", options {' / '.join(quoted(o, 80) for o in view.question.options)}"
@@ -447,12 +445,6 @@ def reading_prompt(utterance: str, view: View) -> tuple[str, tuple[str, ...]]:
         lines.append(f"Open question: {quoted(view.question.question)}{options}")
     lines.append(f"Message: {quoted(utterance, len(utterance))}")
     return "\n".join(lines), shown.ids
-
-
-def _talk(exchanges: Sequence[tuple[str, str]]) -> list[str]:
-    """The last two exchanges."""
-    said = [f"user {quoted(user)}\nassistant {quoted(reply)}" for user, reply in exchanges[-2:]]
-    return ["Talk so far:", *said] if said else []
 
 
 # ---- the responder --------------------------------------------------------------------------------
@@ -491,74 +483,3 @@ class ModelResponder:
             usage = yield from self.fallback.respond(replace(brief, note=note))
             return meter.usage + usage
         return meter.usage
-
-
-def reply_prompt(brief: Brief) -> str:
-    """The brief in words: what was done, refused, found, proposed and is to be asked."""
-    turn, graph = brief.turn, brief.graph
-    lines = _talk(brief.exchanges)
-    lines.append(f"User says now: {quoted(brief.utterance, 2000)}")
-    lines += [line for change in turn.changes for line in _change_lines(change, graph)]
-    lines += [line for answer in brief.answers for line in _answer_lines(answer, graph)]
-    if brief.facts:
-        lines += ["Tasks now:", *(quoted(fact, 400) for fact in brief.facts)]
-    lines += [f"Proposed, to be confirmed: {_now(graph[key])}" for key in turn.proposals if key in graph]
-    if not (turn.changes or brief.answers or turn.question or turn.proposals):
-        lines.append("Nothing was changed.")
-    if turn.question:
-        options = f" Options: {', '.join(quoted(option, 80) for option in turn.question.options)}."
-        lines.append(f"Ask: {quoted(turn.question.question)}.{options if turn.question.options else ''}")
-    lines += [f"Your reply just now was wrong, write another: {quoted(fault)}" for fault in brief.faults]
-    return "\n".join(lines)
-
-
-def _now(node: TaskNode) -> str:
-    """'"destination" of "trip" is "Seattle" (was "Rome")' without the parts that there are not."""
-    text = quoted(node.title, 80)
-    if node.value is not None and node.value != node.title:
-        text += f" is {quoted(node.value)}"
-    if former := was(node):
-        text += f" (was {quoted(former, 120)})"
-    return text if node.status in ("open", "filled") else f"{text}, {node.status}"
-
-
-def _change_lines(change: Change, graph: TaskGraph) -> Iterator[str]:
-    kind = change.operation.kind
-    if change.refused is not None:
-        yield f"Refused ({kind}): {quoted(change.refused)}"
-        return
-    done = [_now(graph[key]) for key in change.changed if key in graph and key not in change.stale]
-    if done:
-        more = f"; and {len(done) - 12} more" if len(done) > 12 else ""
-        yield f"Done ({kind}): {'; '.join(done[:12])}{more}"
-    for title, keys in (("Needs another look because of it", change.stale), ("Can go on now", change.opened)):
-        names = ", ".join(quoted(graph[key].title, 80) for key in keys[:6] if key in graph)
-        if names:
-            yield f"{title}: {names}"
-
-
-def _answer_lines(answer: Answer, graph: TaskGraph) -> Iterator[str]:
-    about = f" about {quoted(answer.question.about, 120)}" if answer.question.about else ""
-    found = "; ".join(_now(graph[key]) for key in answer.tasks[:40] if key in graph)
-    nothing = "see the verdict" if answer.verdict else "nothing found"
-    yield f"Asked ({answer.question.kind}){about}: {found or nothing}"
-    if answer.verdict:
-        yield f"Verdict: {_verdict(answer.verdict, graph)}"
-
-
-def _verdict(verdict: Verdict, graph: TaskGraph) -> str:
-    """A verdict as a fact to be told."""
-    claimed = quoted(verdict.claimed, 120) if verdict.claimed else "it"
-    task = graph.get(verdict.task or "")
-    where = f" for {quoted(task.title, 80)}" if task else ""
-    now = f"; now it is {quoted(verdict.now)}" if verdict.now else ""
-    words = f", by the user's words {quoted(verdict.said)}" if verdict.said else ""
-    if verdict.kind == "holds":
-        return f"true, {claimed} holds{where}{now}{words}"
-    if verdict.kind == "was":
-        until = f" from turn {verdict.since} to turn {verdict.until}" if verdict.until else ""
-        by = f", replaced by {quoted(verdict.replaced_by)}" if verdict.replaced_by else ""
-        return f"{claimed} was so{where}{until}, but is no more{by}{now}{words}"
-    if verdict.kind == "never":
-        return f"false, {claimed} was never said{where}{now}"
-    return f"nothing is known of {claimed}{where}"

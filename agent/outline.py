@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from taskloom.agent.interpreter import View, outline_order
@@ -17,6 +17,7 @@ from taskloom.memory.words import words
 NAMED = 20  # tasks taken because the words name them
 GONE_SHOWN = 6  # removed tasks in the outline
 GONE_TURNS = 8  # how long a removed task is shown though the words do not name it
+USES_SHOWN = 12  # numbers of the tasks that one uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +48,36 @@ def outline(utterance: str, view: View) -> Outline:
     """
     named = matching(view.graph, utterance, gone=True, limit=NAMED)
     gone = _gone(named, view)
-    spent = sum(tokens(_line(view.graph, node, 99, 0)) for node in gone)
+    spent = sum(_cost(view.graph, node, 0) for node in gone)
     chosen: dict[str, TaskNode] = {}
     for key in outline_order(view, named):
         chain = [view.graph[key], *view.graph.ancestors(key)]
         new = [node for node in chain if node.id not in chosen]
-        cost = sum(tokens(_line(view.graph, node, 99, len(chain))) for node in new)
+        cost = sum(_cost(view.graph, node, len(chain)) for node in new)
         if chosen and spent + cost > view.budget:
             break
         spent += cost
         chosen.update((node.id, node) for node in new)
-    ordered = [*_tree(chosen), *((node, 0) for node in gone)]
-    lines = (_line(view.graph, node, n, depth) for n, (node, depth) in enumerate(ordered, 1))
-    return Outline(tuple(lines), tuple(node.id for node, _ in ordered))
+    created = sorted(chosen.values(), key=lambda node: (len(node.id), node.id))
+    ordered = [*nested(created), *((node, 0) for node in gone)]
+    numbers = {node.id: number for number, (node, _) in enumerate(ordered, 1)}
+    lines = (_line(view.graph, node, numbers, depth) for node, depth in ordered)
+    return Outline(tuple(lines), tuple(numbers))
+
+
+def nested(nodes: Iterable[TaskNode]) -> list[tuple[TaskNode, int]]:
+    """Tasks with their depth: each below the one it is part of, where that is among them; else as given."""
+    chosen = {node.id: node for node in nodes}
+    parts: dict[str | None, list[TaskNode]] = {}
+    for node in chosen.values():
+        parts.setdefault(node.parent if node.parent in chosen else None, []).append(node)
+    found: list[tuple[TaskNode, int]] = []
+    stack = [(node, 0) for node in reversed(parts.get(None, []))]
+    while stack:
+        node, depth = stack.pop()
+        found.append((node, depth))
+        stack += [(part, depth + 1) for part in reversed(parts.get(node.id, []))]
+    return found
 
 
 def schema_lines(utterance: str, schemas: Sequence[TaskSchema], budget: int) -> tuple[str, ...]:
@@ -81,26 +99,18 @@ def schema_lines(utterance: str, schemas: Sequence[TaskSchema], budget: int) -> 
     return tuple(found)
 
 
+def talk_lines(exchanges: Sequence[tuple[str, str]]) -> list[str]:
+    """The last two exchanges, two lines each."""
+    said = [line for user, reply in exchanges[-2:] for line in (f"user {quoted(user)}", f"assistant {quoted(reply)}")]
+    return ["Talk so far:", *said] if said else []
+
+
 def _gone(named: Sequence[str], view: View) -> list[TaskNode]:
     """Tasks out of the plan that the words name, then those that went lately, the latest first."""
     lately = [node for node in view.graph.values() if view.turn - node.turn <= GONE_TURNS]
     lately.sort(key=lambda node: -node.turn)
     keys = dict.fromkeys([*named, *(node.id for node in lately)])
     return [view.graph[key] for key in keys if not view.graph[key].active][:GONE_SHOWN]
-
-
-def _tree(chosen: dict[str, TaskNode]) -> list[tuple[TaskNode, int]]:
-    """Depth first with the depth of each; parts stand in order of creation."""
-    parts: dict[str | None, list[TaskNode]] = {}
-    for node in sorted(chosen.values(), key=lambda node: (len(node.id), node.id)):
-        parts.setdefault(node.parent, []).append(node)
-    found: list[tuple[TaskNode, int]] = []
-    stack = [(node, 0) for node in reversed(parts.get(None, []))]
-    while stack:
-        node, depth = stack.pop()
-        found.append((node, depth))
-        stack += [(part, depth + 1) for part in reversed(parts.get(node.id, []))]
-    return found
 
 
 def was(node: TaskNode) -> str | None:
@@ -113,13 +123,19 @@ def was(node: TaskNode) -> str | None:
     return None
 
 
-def _line(graph: TaskGraph, node: TaskNode, number: int, depth: int) -> str:
-    """'4  date = "June 15" (was "June 10") stale'."""
+def _cost(graph: TaskGraph, node: TaskNode, depth: int) -> int:
+    """The tokens that the line of a task takes, whatever its number will be."""
+    numbers = dict.fromkeys((node.id, *node.depends_on), 99)
+    return tokens(_line(graph, node, numbers, depth))
+
+
+def _line(graph: TaskGraph, node: TaskNode, numbers: Mapping[str, int], depth: int) -> str:
+    """'  4 date = "June 15" (was "June 10") stale', '1 recipe "make soup" uses 5, 6'."""
     name = base(node.slot)  # the number of a list's member would only be in the way
     if not re.fullmatch(r"[\w-]{1,40}", name):
         name = quoted(name, 40)
-    text = f"{number}{' ' * (depth + 1)}{name}"
-    if node.title.lower() not in (node.name.lower().replace("_", " "), (node.value or "").lower()):
+    text = f"{'  ' * depth}{numbers[node.id]} {name}"
+    if node.value is None or node.title.lower() not in (_spoken(node), node.value.lower()):
         text += f" {quoted(node.title, 80)}"
     if node.value is not None:
         text += f" = {quoted(node.value, 120)}"
@@ -129,4 +145,11 @@ def _line(graph: TaskGraph, node: TaskNode, number: int, depth: int) -> str:
         text += f" {node.status}"
     if not node.active and node.parent is not None:
         text += f" from {quoted(graph[node.parent].title, 40)}"
+    used = [numbers[key] for key in node.depends_on if key in numbers and graph[key].active]
+    if used and node.active:
+        text += f" uses {', '.join(map(str, sorted(used)[:USES_SHOWN]))}"
     return text + (" stale" if node.stale_since is not None else "")
+
+
+def _spoken(node: TaskNode) -> str:
+    return node.name.lower().replace("_", " ")

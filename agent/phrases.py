@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from . import patterns as re
 from . import values
 from .clauses import Clause
 from .finding import is_event
@@ -176,6 +175,8 @@ def details_of(core: str) -> tuple[str, tuple[Detail, ...], tuple[Detail, ...]]:
         slot = {"from": "start", "to": "destination", "into": "destination"}.get(prep, "place")
         if prep == "in" and travel and not any(d.slot == "destination" for d in details):
             slot = "destination"
+        elif prep == "in" and found["value"][:1].isupper():
+            slot = "location"
         if prep in ("from", "to") and not travel:
             break
         if prep == "by":

@@ -8,12 +8,12 @@ say so?") are taken apart by `_suppose`.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from taskloom.memory.operations import QuestionKind
 
+from . import patterns as re
 from .interpreter import Asked, Step
 
 Act = Literal["add", "remove", "update", "replace", "complete"]

@@ -6,21 +6,22 @@ the most telling wording to the least; what nothing claims is small talk, a new 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from . import clauses, values
+from . import patterns as re
 from .acts_people import known_people, read_assign
 from .acts_revert import read_back, read_correct, read_instead, read_missing, read_replacement, read_undo
 from .acts_shape import read_before_after, read_both_need, read_merge, read_only, read_split
 from .acts_state import read_done, read_hold, read_remove, read_resume, read_shift
 from .acts_task import as_tasks, read_add, read_do, read_noun_phrase, read_purpose
-from .acts_value import read_bare_value, read_frames, read_schedule, read_set, read_statement
+from .acts_value import read_bare_value, read_frames, read_of, read_schedule, read_set, read_statement
 from .clauses import Clause
-from .finding import knows
+from .finding import Finder, knows
 from .interpreter import Detail, Reading, Step, View
 from .lexicon import CHAT, GROUPS_OF_KIND, MOODS, STOP, content, singular, slot_group
 from .phrases import (
+    NAME,
     SLOT_OF_KIND,
     common_stems,
     details_of,
@@ -73,6 +74,9 @@ def _unmasked(step: Step, quotes: tuple[str, ...]) -> Step:
         return value
 
     return Step.model_validate(back(step.model_dump())) if quotes else step
+
+
+_FINITE = re.compile(r"\b(?:does|doesn't|would|wouldn't|says?|said|did|didn't|isn't|aren't|seems?|suits?|thinks?)\b", re.IGNORECASE)
 
 
 class Reader:
@@ -175,13 +179,18 @@ class Reader:
             if not (step.act == "undo" and any(later.act in changes for later in self.steps[number + 1 :]))
             and not (step.act == "back" and not step.target and not step.value and any(e.act == "back" for e in self.steps[:number]))
         ]  # fmt: skip
+        self.steps = [
+            Step(text=step.text, act="unsure", intent="check", value=step.text.strip())
+            if step.act == "task" and step.title and _FINITE.search(step.title) else step
+            for step in self.steps
+        ]  # fmt: skip
 
     # ---- prefixes and headings ---------------------------------------------------------------
 
     def _prefix(self, sentence: str) -> tuple[str, str]:
         """'date: June 10th' gives ('date', 'June 10th')."""
         named = re.match(
-            r"(?:(?:sorry|oops|actually|wait|no)[,!.]?\s+)*(?:(?:a )?(?:typo|mistake|error|correction|slip)(?: (?:in|on|with|for|about|regarding|to))|(?:swap|change|correct|fix|update|replace|switch)) (?:the |my |our )?(?P<slot>[\w' -]{2,40}?)\s*[:,]\s*(?:it'?s |it is |it should be |should be |that'?s |now )*(?P<value>\S.*)$",
+            r"(?:(?:sorry|oops|actually|wait|no)[,!.]?\s+)*(?:(?:a )?(?:typo|mistake|error|correction|slip)(?: (?:in|on|with|for|about|regarding|to))|(?:swap|change|correct|fix|update|replace|switch)) (?:the |my |our )?(?P<slot>[\w' -]{2,40}?)\s*(?:(?<!\d)[:,]|[:,](?!\d))\s*(?:it'?s |it is |it should be |should be |that'?s |now )*(?P<value>\S.*)$",
             sentence,
             re.IGNORECASE,
         )
@@ -551,6 +560,15 @@ class Reader:
         ):
             clause = clauses.clause(season[1], hint=clause.hint, quotes=self.quotes, first=clause.first)
             core = clause.core
+        if self.steps and self.steps[-1].act == "ask" and (meant := re.match(r"i (?:mean|meant),? (?:its |the |his |her |their )?(?P<slot>[\w ]+)[.?!]*$", clause.text, re.IGNORECASE)):
+            asked = self.steps.pop()
+            return [self._ask(clause.with_core(f"what is the {meant['slot']} of the {asked.target}"))]
+        if stated := re.fullmatch(r"(?:for|in|on) (?P<x>(?:the |my |our )[^,]+), (?P<slot>(?:the|my|our|its) [\w ]+?) (?P<verb>is|are|will be|should be|would be|has to be) (?P<v>.+)", core, re.IGNORECASE):
+            if self.names_task(stated["x"]):
+                clause = clause.with_core(f"{stated['slot']} of {stated['x']} {stated['verb']} {stated['v']}")
+                core = clause.core
+        if wondering := re.match(rf"(?:{NAME} (?:wants|would like|needs|asked|is asking) to know|{NAME} (?:asks|is asking|wonders)|i(?: have|'ve)? (?:forgot|forgotten|forget|can'?t remember|don'?t remember|lost track of))\s+(?P<q>(?:what|when|where|who|which|how|why|if|the|my|our)\b.+)", core):
+            return [self._ask(clause.with_core(re.sub(r",? would you mind.*$", "", wondering["q"])))]
         if moved := re.match(
             r"((?:on|in|for|at) [^,]{2,25}), ((?:the|a|an|my|our|we|i) .+)$", core, re.IGNORECASE
         ):
@@ -829,6 +847,10 @@ class Reader:
 
     # ---- what is known ---------------------------------------------------------------------
 
+    def names_task(self, words: str) -> bool:
+        """Whether the words name a task in the plan, with what it is part of or holds: 'training in Napier'."""
+        return Finder(self.view.graph, self.view.focus).whole(words) is not None
+
     def known(self, words: str) -> bool:
         """Whether the words name something in the plan, now or before."""
         return knows(self.view.graph, words)
@@ -908,6 +930,6 @@ class Reader:
 
 
 _READERS: tuple[Callable[[Reader, Clause], list[Step]], ...] = (
-    read_undo, read_correct, read_only, read_back, read_missing, read_replacement, read_instead, read_hold, read_resume, read_both_need, read_done, read_shift,
+    read_undo, read_of, read_correct, read_only, read_back, read_missing, read_replacement, read_instead, read_hold, read_resume, read_both_need, read_done, read_shift,
     read_before_after, read_remove, read_assign, read_schedule, read_set, read_purpose, read_add, read_frames, read_do,
 )  # fmt: skip

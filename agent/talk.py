@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from . import patterns as re
 from .clauses import Clause
 from .lexicon import CHAT, REMOVE
 

@@ -6,12 +6,13 @@ dateparser, phonenumbers, email-validator and price-parser.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cache
 from typing import Literal
+
+from . import patterns as re
 
 Kind = Literal["date", "time", "duration", "amount", "count", "email", "phone", "url", "percent"]
 

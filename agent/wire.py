@@ -40,7 +40,6 @@ SCHEMA: dict[str, Any] = {
                 "additionalProperties": False,
                 "properties": {
                     "act": {"enum": list(get_args(Act))},
-                    "said": _WORDS,
                     "on": _PLACE,
                     "in": _PLACE,
                     "slot": _WORDS,
@@ -61,30 +60,30 @@ SCHEMA: dict[str, Any] = {
     },
 }
 
-# What each act needs (one of each group), and what else may come with it beside said, slot, title and in.
+# What each act needs (one of each group), and what else may come with it beside slot, title and in.
 _FORMS: dict[Act, tuple[str, str]] = {
-    "task": ("title|slot", "value items details refs"),
-    "set": ("value|details on|slot|details", "old all"),
-    "add": ("items|details|value|refs", "on details all"),
-    "replace": ("value old|on", "all refs"),
-    "remove": ("on|slot|all", "all"),
-    "hold": ("on|slot|all", "all"),
-    "resume": ("on|slot|all", "all"),
-    "done": ("on|slot|all", "all"),
+    "task": ("title|slot", "value items details"),
+    "set": ("value|details on|slot|details", "old"),
+    "add": ("items", "on"),
+    "replace": ("value old|on", "all"),
+    "remove": ("on|slot|all", ""),
+    "hold": ("on|slot", ""),
+    "resume": ("on|slot", ""),
+    "done": ("on|slot|all", ""),
     "back": ("on|slot|value", "value old"),
     "undo": ("", ""),
     "redo": ("", ""),
     "need": ("on|slot refs|items", ""),
     "unneed": ("on|slot refs|items", ""),
-    "share": ("on|slot refs|items", "all"),
-    "assign": ("value|all on|slot|all", "old"),
-    "split": ("on|slot parts|all", ""),
-    "merge": ("on|slot", "all value details"),
+    "share": ("on|slot refs|items", ""),
+    "assign": ("value on|slot|all", ""),
+    "split": ("on|slot parts", ""),
+    "merge": ("on|slot", "all details"),
     "only": ("on|slot items|refs", ""),
     "shift": ("value on|slot", ""),
     "yes": ("", "on value"),
     "no": ("", "on value"),
-    "ask": ("q", "on value old did denied all"),
+    "ask": ("q", "on value did denied"),
     "chat": ("", "value"),
     "unsure": ("value", "on"),
 }
@@ -218,7 +217,6 @@ class _Part(_Model):
 
 class _Step(_Model):
     act: Act
-    said: _Text | None = None
     on: _Ref | None = None
     within: _Ref | None = Field(default=None, alias="in")
     slot: _Text | None = None
@@ -269,7 +267,7 @@ class _Reader:
         asking = wire.q is not None
         asked = Asked(kind=wire.q, value=wire.value, act=wire.did, denied=wire.denied) if wire.q else None
         return Step(
-            text=self._said(wire.said),
+            text=self.utterance,
             act=wire.act,
             intent=intent,
             target=target,
@@ -289,7 +287,7 @@ class _Reader:
                 for part in wire.parts
             ),
             everywhere=wire.all == "tasks",
-            everyone=wire.all == "people",
+            everyone=wire.all is not None and not target,
             asked=asked,
         )
 
@@ -314,12 +312,6 @@ class _Reader:
         node = self.graph[task]
         return Detail(slot=base(node.slot), value=node.value or node.title, task=task)
 
-    def _said(self, said: str | None) -> str:
-        """The part of the utterance that a step was read from; all of it unless the model quotes it."""
-        if said and " ".join(said.split()).lower() in " ".join(self.utterance.split()).lower():
-            return said
-        return self.utterance
-
 
 def _check_form(act: Act, given: set[str]) -> None:
     """Refuse a step without what its act needs, or with what the act cannot mean."""
@@ -330,7 +322,6 @@ def _check_form(act: Act, given: set[str]) -> None:
             raise WireError(f"needs {' or '.join(group)}")
     allowed = {
         "act",
-        "said",
         "slot",
         "title",
         "in",

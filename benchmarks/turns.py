@@ -319,11 +319,12 @@ def sent(
 
 def kept(graph: TaskGraph, plans: list[Plan]) -> float:
     """The share of the plans' values that stand where they belong: the bench would be idle without."""
-    held: dict[str, set[str | None]] = {}
-    for whole in graph.active:
-        held.setdefault(whole.title.lower(), set()).update(part.value for part in graph.parts(whole.id))
+    wholes = [(whole.title, [part.value or "" for part in graph.parts(whole.id)]) for whole in graph.parts(None)]
     right = [
-        any(plan.title.lower() in title and value in values for title, values in held.items())
+        any(
+            value in values and set(plan.title.lower().split()) <= set(" ".join([title, "in", *values]).lower().split())
+            for title, values in wholes
+        )
         for plan in plans for value in plan.values.values()
     ]  # fmt: skip
     return sum(right) / len(right)

@@ -1,6 +1,6 @@
 """Dialogues with what must hold after each turn: a player, a judge, and the turns known not to hold yet.
 
-    python -m tests.judging [GROUP ...]    print every fault (of these groups), those that are known with a mark
+    python -m tests.judging [GROUP ...]    print every fault (of these groups), and whether it is known
     python -m tests.judging --rewrite      write tests/known.json anew from what does not hold now
 
 A dialogue is {"name": ..., "turns": [...]}. A turn is {"session": "next"}, which begins a new thread of the
@@ -13,8 +13,9 @@ same user, or {"user": "the words"} with what must hold, all patterns being regu
     shared                    a task like the first pattern is tied, through parents and prerequisites in
                               either direction, to tasks like each of the others
 
-The dialogues are the files in tests/dialogues (each a group of its own) and those in tests/wordings.json, short
-ones that say their group. tests/known.json maps dialogues to the numbers of their turns that do not hold yet.
+The dialogues are the files in tests/dialogues (each a group of its own) and those in tests/wordings.json,
+short ones that say their group. tests/known.json maps dialogues to the numbers of their turns that do not
+hold yet.
 """
 
 from __future__ import annotations
@@ -240,6 +241,8 @@ def surprises(dialogue: Dialogue, found: Mapping[int, Sequence[str]], expected: 
 def main(arguments: Sequence[str]) -> None:
     """Play, and print or write what does not hold."""
     rewrite, names = "--rewrite" in arguments, [one for one in arguments if not one.startswith("-")]
+    if unknown := [one for one in names if one not in groups()]:
+        sys.exit(f"there is no group {unknown[0]!r}; the groups are: {', '.join(groups())}")
     results: dict[str, list[int]] = {}
     listed = known() if KNOWN.exists() else {}
     turns = 0

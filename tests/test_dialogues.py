@@ -1,7 +1,8 @@
 """The dialogues of tests/dialogues and tests/wordings.json, through the whole product without a model.
 
 A turn that does not hold is a regression, unless tests/known.json lists it; a listed turn that holds now must
-leave the list. `python -m tests.judging --rewrite` writes the list anew, `python -m tests.judging` explains it.
+leave the list. `python -m tests.judging --rewrite` writes the list anew, `python -m tests.judging` tells what
+does not hold.
 """
 
 from __future__ import annotations
@@ -114,7 +115,9 @@ def test_the_judge_refuses_what_it_does_not_know() -> None:
 
 
 def test_a_turn_that_gets_worse_and_one_that_gets_better_are_both_told() -> None:
-    dialogue = Dialogue("trip", "trip", ({"user": "one"}, {"user": "two"}, {"session": "next"}, {"user": "three"}))
+    dialogue = Dialogue(
+        "trip", "trip", ({"user": "one"}, {"user": "two"}, {"session": "next"}, {"user": "three"})
+    )
     lost, won = surprises(dialogue, {1: ["bad"], 3: ["the plan lacks 'x'"]}, [1, 2])
     assert lost == "trip, turn 3 'three': the plan lacks 'x'"
     assert won.startswith("trip, turn 2 holds now: remove it from the list")

@@ -345,7 +345,9 @@ def test_the_other_questions() -> None:
     talk(Complete(task="t5"))
     assert talk(answers=[ask("status", "t5")]) == "Yes, the hotel is done (near downtown)."
     assert talk(answers=[ask("before", "t4")]) == "The date was June 10th (turn 4); now it is June 15th."
-    assert talk(answers=[ask("before", "t3")]) == "The start is Chicago and has not been changed."
+    assert talk(answers=[ask("before", "t3")]) == (
+        'The start is Chicago since turn 3, and was not set before. In turn 1 you said: "words of turn 1".'
+    )
     assert "it was San Francisco (turn 5)" in talk(answers=[ask("history", "t2")])
     talk(Remove(task="t5"), said="We stay with friends.")
     assert "was removed from the plan in turn" in talk(answers=[ask("status", "t5")])
