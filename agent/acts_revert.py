@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from . import clauses, values
 from . import patterns as re
+from .acts_people import known_people
 from .acts_state import removal
 from .clauses import Clause
 from .interpreter import Detail, Step
@@ -88,19 +89,21 @@ def read_back(reader: Reader, clause: Clause) -> list[Step]:
             old="original" if re.search(r"first|original|initial", core) else "previous",
         )
     planned = re.search(
-        r",?\s*(?:just )?(?:as|like|the way) (?:we |i |it was |was )?(?:(?:had )?(?:originally|initially|first|previously) ?(?:planned|said|agreed|discussed|set|wanted|intended|had it)?|at the (?:start|beginning|outset)|in the beginning|at first|planned|before|it was(?: before)?|we had it|i said before|i had it)(?: originally| at first| before| it)?$",
+        r",?\s*(?:just )?(?:as|like|the way) (?:we |i |it was |was )?(?:(?:had )?(?:originally|initially|first|previously) ?(?:planned|said|agreed|discussed|set|wanted|intended|had it)?|at the (?:start|beginning|outset)|in the beginning|at first|planned|before|it was(?: before)?|we had it|i said before|said|i had it)(?: originally| at first| before| it)?$",
         core,
         re.IGNORECASE,
     )
     if planned:
         rest = core[: planned.start()].strip(" ,")
         rest = re.sub(
-            r"^(?:go(?:ing)? back to|back to|stick (?:to|with)|do|keep|make it|let'?s do|use|return to|revert to|leave it at|go with|go for|have)\s*",
+            r"^(?:set |put |change )?(?:it )?(?:go(?:ing)? back to|back to|stick (?:to|with)|(?:collect|meet|pick up|deliver|send|ship) (?:it )?(?:in|at|from|to)|do|keep|make it|let'?s do|use|return to|revert to|leave it at|go with|go for|have)\s*",
             "",
             rest,
             flags=re.IGNORECASE,
         )
         rest = noun_phrase_of(re.sub(r"\s+again$", "", rest))
+        if re.fullmatch(r"(?:put |set |change |turn )?(?:everything|it all|all of it)(?: back)?", rest, re.IGNORECASE):
+            return [Step(text=clause.text, act="undo", intent="update", everyone=True)]
         if found := re.fullmatch(r"(?:change |set |put |make )?(.+?) (?:back )?to (.+)", rest, re.IGNORECASE):
             return step_of(clause, "back", target=found[1], value=found[2], old="original")
         return step_of(clause, "back", target="", value=rest or None, old="original")
@@ -122,6 +125,9 @@ def read_back(reader: Reader, clause: Clause) -> list[Step]:
             groups = found.groupdict()
             target, value = groups.get("target") or "", groups.get("value") or ""
             value = noun_phrase_of(value)
+            if owned := re.fullmatch(r"(?:the )?(?P<slot>[\w ]+?) (?:that )?(?:i|we) (?:had|said|picked|chose|wanted|planned|started with|gave)(?: at)? ?(?:first|originally|before|initially|the (?:start|beginning))?", value, re.IGNORECASE):
+                first = re.search(r"first|original|initial|start|beginning", value, re.IGNORECASE)
+                return step_of(clause, "back", target=owned["slot"], value=None, old="original" if first else "previous")
             target = noun_phrase_of(target)
             if owned := re.fullmatch(r"(?:very )?(?P<q>original|previous|old|first|initial|earlier|former|last) (?P<slot>[\w ]+?) (?:of|for) (?:the |my |our )?(?P<x>.+)", value, re.IGNORECASE):
                 to = "original" if owned["q"].lower() in ("original", "first", "initial") else to
@@ -417,7 +423,7 @@ def read_instead(reader: Reader, clause: Clause) -> list[Step]:
             value=new,
             details=typed_details(new) or (Detail(slot="number", value=new),),
         )
-    if values.spot(new) and covers(values.spot(new), new):
+    if (values.spot(new) and covers(values.spot(new), new)) or (not values.spot(new) and typed_details(new)):
         return step_of(clause, "set", target="", value=new, details=typed_details(new))
     old = reader.missing if reader.missing and reader.known(reader.missing) else ""
     if (
@@ -490,6 +496,8 @@ def read_correct(reader: Reader, clause: Clause) -> list[Step]:
         re.IGNORECASE,
     ) and not re.match(r"(?:it|that) (?:is|was|should be|has to be)\b", core, re.IGNORECASE):
         return []
+    if (person := re.match(rf"({NAME}) \w+s\b", core)) and person[1].lower() in known_people(reader):
+        return [reader.chat(clause)]
     explicit = re.search(
         r"\b(?:sorry|oops|whoops|no wait|no, wait|i mean|i meant|correction|typo|misspoke|mistake|my bad|wrong)\b",
         clause.text,
@@ -541,5 +549,5 @@ def read_correct(reader: Reader, clause: Clause) -> list[Step]:
         target="",
         value=body,
         old=old or "last",
-        details=typed_details(body) if spans and covers(values.spot(body), body) else (),
+        details=typed_details(body) if not spans or covers(values.spot(body), body) else (),
     )

@@ -32,7 +32,7 @@ def read_split(reader: Reader, clause: Clause) -> list[Step]:
     )
     if not found:
         found = re.fullmatch(
-            r"(?P<target>)(?:.*?[,.]\s*)?(?:so |let'?s |please |just )*(?:make|do|have|hold|run|turn)\s+(?:it |that |this )?(?:into )?(?:two|three|2|3|separate)(?: separate| different)?\s+\w+\s*(?::|,|-)\s*(?P<parts>.+)",
+            r"(?P<target>)(?:.*?[,.]\s*)?(?:so |let'?s |please |just )*(?:make|do|have|hold|run|turn)\s+(?:it |that |this )?(?:into |in )?(?:two|three|2|3|separate)(?: separate| different)?\s+\w+\s*(?::|,|-)\s*(?P<parts>.+)",
             clause.text.rstrip(".! "),
             re.IGNORECASE,
         )

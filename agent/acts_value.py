@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from . import patterns as re
 from . import values
 from .clauses import Clause
+from .finding import is_event
 from .interpreter import Detail, Step
 from .lexicon import content, singular, slot_group
 from .phrases import (
@@ -36,6 +37,18 @@ if TYPE_CHECKING:
 def read_set(reader: Reader, clause: Clause) -> list[Step]:
     """Every common way to give a slot its value."""
     core = clause.core
+    if found := re.fullmatch(r"(?:i'?m|i am|(?:he|she|they|it|my \w+|[A-Z]\w+)(?:'s| is| are)) (?P<n>\w+(?:[ -]\w+)?) (?:years?|yrs?)[ -]old", core, re.IGNORECASE):
+        return step_of(clause, "set", target="age", slot="age", value=found["n"], intent=None)
+    if found := re.fullmatch(r"(?:i'?m|i am|(?:he|she|they|it|my \w+)(?:'s| is| are)) allergic to (?P<x>.+)", core, re.IGNORECASE):
+        return step_of(clause, "set", target="allergies", slot="allergies", value=found["x"], intent=None)
+    if found := re.fullmatch(r"(?P<x>[\w' ]+? )?(?P<v>starts?|begins?|ends?|finish(?:es)?|start|begin) (?:on|at|in) (?P<value>.+?)(?: instead)?", core, re.IGNORECASE):
+        details = typed_details(found["value"])
+        if details and covers(values.spot("at " + found["value"]), "at " + found["value"]) and details[0].slot in ("date", "time"):
+            edge = "end" if found["v"].lower().startswith(("end", "finish")) else "start"
+            task = found["x"] and reader.names_task(noun_phrase_of(found["x"])) and is_event(noun_phrase_of(found["x"]))
+            if edge == "start":
+                return step_of(clause, "set", target=found["x"] if task else "", value=found["value"], details=details)
+            return step_of(clause, "set", target=f"{edge} {details[0].slot}", slot=f"{edge}_{details[0].slot}", value=details[0].value)
     if found := re.fullmatch(
         r"(?:rename|retitle) (?P<x>.+?) (?:to|as|into)? ?(?P<value>[A-Z\"'].*|(?<=to ).+)",
         core,
@@ -453,10 +466,6 @@ def read_frames(reader: Reader, clause: Clause) -> list[Step]:
             return step_of(clause, "set", target=kind, slot=kind, value=found["value"], intent=None)
     if not personal:
         return []
-    if found := re.fullmatch(r"(?:i'?m|i am|(?:he|she|they|it|my \w+|[A-Z]\w+)(?:'s| is| are)) (?P<n>\w+(?:[ -]\w+)?) (?:years?|yrs?)[ -]old", core, re.IGNORECASE):
-        return step_of(clause, "set", target="age", slot="age", value=found["n"], intent=None)
-    if found := re.fullmatch(r"(?:i'?m|i am|(?:he|she|they|it|my \w+)(?:'s| is| are)) allergic to (?P<x>.+)", core, re.IGNORECASE):
-        return step_of(clause, "set", target="allergies", slot="allergies", value=found["x"], intent=None)
     spans = values.spot(body)
     if found := re.fullmatch(
         r"(?:i'?m|i am)\s+(?P<n>\d{1,3})(?: years old)?(?:,? actually)?(?:,? not (?P<old>\d+))?(?:,? actually)?",

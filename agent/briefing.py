@@ -1,4 +1,4 @@
-"""The brief of a reply in words for a model: what was noted, refused, found, proposed and is to be asked. Pure.
+"""The brief of a reply in words for a model: what was noted, refused, found and is to be asked. Pure.
 
 Tasks go by their titles, never by ids or slots: what stands here may be repeated to the user.
 """
@@ -18,6 +18,8 @@ MANY = 40  # tasks in one list
 FEW = 12  # tasks, or events, that go along with something else
 
 _STATUS = {"open": "", "filled": "", "inactive": ", on hold"}
+_ENDED = {"replace": "replaced", "remove": "removed", "inactivate": "put on hold", "undo": "undone"}
+_INTO = {"add": " to ", "remove": " from "}
 _DID = {"add": "add", "remove": "remove", "update": "change", "replace": "replace", "complete": "finish"}
 
 
@@ -33,7 +35,8 @@ class _Briefing:
         self.brief, self.turn, self.graph = brief, brief.turn, brief.graph
         changes = [change for change in self.turn.changes if change.refused is None]
         self.changed = {key for change in changes for key in change.changed if key not in change.stale}
-        self.listed: set[str] = set()  # ids of the tasks that an answer lists
+        self.listed: set[str] = set()  # ids of the tasks that are told of, with what they are part of
+        self._note(self.changed)
 
     def lines(self) -> Iterator[str]:
         """All lines of the prompt."""
@@ -52,6 +55,10 @@ class _Briefing:
         for fault in brief.faults:
             yield f"Your reply just now was wrong, write another: {quoted(fault)}"
 
+    def _note(self, keys: Iterable[str]) -> None:
+        wholes = (self.graph[key].parent for key in keys if key in self.graph)
+        self.listed |= {*keys, *(whole for whole in wholes if whole)}
+
     # ---- what was done and answered ---------------------------------------------------------------
 
     def _done_and_answered(self) -> Iterator[str]:
@@ -64,8 +71,11 @@ class _Briefing:
                 yield from self._done(change)
         for answer in answers:
             yield from self._answered(answer)
-        if not (self.turn.changes or self.brief.answers or self.turn.question or self.turn.proposals):
-            yield f"Nothing was changed{': it is so already' if self._meant() else ''}."
+        moved = any(change.changed or change.refused for change in self.turn.changes)
+        if not moved and self._meant():
+            yield "Nothing was changed: it is so already."
+        elif not (self.turn.changes or self.brief.answers or self.turn.question or self.turn.proposals):
+            yield "Nothing was changed."
 
     def _done(self, change: Change) -> Iterator[str]:
         operation, graph = change.operation, self.graph
@@ -80,7 +90,8 @@ class _Briefing:
         elif nodes:
             nodes.sort(key=lambda node: not node.active)
             yield f"Noted ({operation.kind}): {self._entries(nodes, FEW)}"
-        for title, keys in (("Needs another look because of it", change.stale), ("Can go on now", change.opened)):
+        followed = (("Needs another look because of it", change.stale), ("Can go on now", change.opened))
+        for title, keys in followed:
             names = [self._name(graph[key]) for key in keys if key in graph]
             if names:
                 yield f"{title}: {_cut(names, 6)}"
@@ -93,14 +104,14 @@ class _Briefing:
         if answer.count is not None:
             head += f" {answer.count},"
         nodes = [graph[key] for key in answer.tasks if key in graph]
-        if not nodes:
-            yield f"{head} {'see the verdict' if answer.verdict else 'nothing found'}"
-        elif len(nodes) == 1 or question.kind in ("claim", "ever", "before"):
-            yield f"{head} {self._entries(nodes, FEW)}"
+        if answer.verdict and (not nodes or question.kind in ("claim", "ever", "before")):
+            yield f"{head} see the verdict"
+        elif len(nodes) < 2:
+            yield f"{head} {self._entries(nodes, FEW) or 'nothing found'}"
         else:
             yield f"{head} {len(nodes)} in all, first {MANY}" if len(nodes) > MANY else head
             yield from self._tree(nodes[:MANY])
-            self.listed |= {node.id for node in nodes}
+            self._note([node.id for node in nodes])
         for event in answer.events[-FEW:]:
             yield f"Event: {_event(event)}"
         if answer.verdict:
@@ -114,8 +125,9 @@ class _Briefing:
         users = [user for key in sorted(self.changed) for user in graph.dependents.get(key, ())]
         about = dict.fromkeys([*self.turn.facts, *users[:FEW], *([] if self.turn.facts else self._meant())])
         nodes = [graph[key] for key in about if key in graph and graph[key].active]
-        if any(node.id not in self.listed for node in nodes):
-            yield "Tasks now, only those that this turn is about:"
+        crowded = any(len(change.changed) > 3 for change in self.turn.changes)
+        if nodes and (crowded or any(node.id not in self.listed for node in nodes)):
+            yield "Tasks now, a part of all: those that this turn is about"
             nodes.sort(key=lambda node: (len(node.id), node.id))
             yield from self._tree(nodes[:MANY])
 
@@ -126,8 +138,8 @@ class _Briefing:
         return [*dict.fromkeys(node.id for key in keys for node in self.graph.subtree(key) if node.active)]
 
     def _formerly(self) -> Iterator[str]:
-        """The former states that a question is about, where no event tells of them."""
-        if any(answer.events for answer in self.brief.answers):
+        """The former states that a question is about, where neither event nor verdict tells of them."""
+        if any(answer.events or answer.question.act for answer in self.brief.answers):
             return
         for key, index in self.turn.former:
             node = self.graph.get(key)
@@ -168,14 +180,17 @@ class _Briefing:
         """A verdict as a fact to be told."""
         question, task = answer.question, self.graph.get(verdict.task or "")
         claimed = quoted(verdict.claimed, 120) if verdict.claimed else "it"
-        where, now, words = self._place(answer, task), _now(verdict, task), _words(verdict.said)
+        where, now, words = self._place(answer, verdict, task), _now(verdict, task), _words(verdict.said)
         if verdict.kind == "unknown":
             return f"nothing is known of {claimed}"
         if question.act:
+            where = where.replace(" in ", _INTO.get(question.act, " in "), 1)
             return self._act_verdict(answer, verdict, f"{_DID[question.act]} {claimed}{where}", now)
         if question.kind == "status":
             said = "is" if verdict.kind == "holds" else "is not"
             return f"{self._name(task) if task else 'it'} {said} {claimed}{now}"
+        if verdict.kind == "never" and question.kind == "before":
+            return f"nothing else was ever so{where}{now}"
         if verdict.kind == "never":
             mention = f"; spoken of in turn {verdict.since}{words}" if verdict.since and verdict.said else ""
             opening = "the user is right to deny it: " if question.denied else ""
@@ -192,26 +207,34 @@ class _Briefing:
         denied, words = answer.question.denied, _words(verdict.said)
         if verdict.kind == "never":
             by = f" by {quoted(verdict.replaced_by)}" if verdict.replaced_by else ""
-            instead = f"; instead, {verdict.op}{by} in turn {verdict.until}{words}" if verdict.until else ""
+            ended = f"; instead it was {_ENDED.get(verdict.op or '', 'changed')}{by} in turn {verdict.until}"
+            instead = f"{ended}{words}" if verdict.until else ""
             return f"{'right' if denied else 'no'}, the user never asked to {act}{instead or now}"
         stands = f"; overtaken in turn {verdict.until}" if verdict.until else ""
-        return f"{'wrong' if denied else 'yes'}, the user asked to {act} in turn {verdict.since}{words}{stands}"
+        opening = "wrong" if denied else "yes"
+        return f"{opening}, the user asked to {act} in turn {verdict.since}{words}{stands}"
 
-    def _place(self, answer: Answer, task: TaskNode | None) -> str:
+    def _place(self, answer: Answer, verdict: Verdict, task: TaskNode | None) -> str:
         """Where a claim is supposed to be so: in the whole that was asked about, else for the task itself."""
         question = answer.question
         whole = self.graph.get(question.container or (question.tasks[0] if question.tasks else ""))
         if whole is not None and (task is None or whole.id != task.id or question.container):
             return f" in {quoted(whole.title, 80)}"
-        return f" for {self._name(task)}" if task is not None else ""
+        if task is None:
+            return ""
+        if verdict.claimed != task.title:
+            return f" for {self._name(task)}"
+        home = self.graph.get(task.parent or "")
+        return f" in {quoted(home.title, 80)}" if home else ""
 
 
 def _now(verdict: Verdict, task: TaskNode | None) -> str:
     """'; now it is "4 PM"'; of a task that was split, in how many parts it is."""
-    if not verdict.now:
+    if not verdict.now or verdict.now == verdict.claimed:
         return ""
     if task is not None and task.value is None and verdict.now.isdecimal():
-        return f"; now {quoted(task.title, 80)} is {'one' if verdict.now == '1' else f'in {verdict.now} parts'}"
+        count = "one" if verdict.now == "1" else f"in {verdict.now} parts"
+        return f"; now {quoted(task.title, 80)} is {count}"
     return f"; now it is {quoted(verdict.now)}"
 
 

@@ -126,8 +126,11 @@ class _Grounder(Finder):
         held = None
         if parent is not None:
             group = slot_group(slot)
-            if group in ("place", "location") and name in ("place", "location") and not any(
-                part.name == name or slot_group(part.name) == group for part in self.graph.parts(parent.id)
+            parts = self.graph.parts(parent.id)
+            if (
+                group in ("place", "location")
+                and name in ("place", "location")
+                and not any(part.name == name or slot_group(part.name) == group or part.turn == self.view.turn for part in parts)
             ):
                 group = "location" if group == "place" else "place"  # one word for the other
             for node in self.graph.parts(parent.id):
@@ -537,7 +540,7 @@ class _Grounder(Finder):
                 return None
         parent = scope or self._fresh() or self.root()
         timed = bool(step.details) and all(
-            detail.slot in ("date", "time", "place", "destination", "start", "party_size", "room")
+            detail.slot in ("date", "time", "place", "location", "destination", "start", "party_size", "room")
             for detail in step.details
         )
         if (
@@ -1006,6 +1009,7 @@ class _Grounder(Finder):
         members = self.members(container) or [p for p in self.graph.parts(container.id) if p.value is None]
         if _is_person_list(step.items, members):
             members = [node for node in members if is_person_slot(node)] or members
+        before = len(self.operations)
         keep: set[str] = set()
         for item in step.items:
             hits = [
@@ -1037,6 +1041,10 @@ class _Grounder(Finder):
                     self.do(Unlink(task=container.id, on=node.id), step.text)
                 else:
                     self.do(Remove(task=node.id), step.text)
+        if len(self.operations) == before:  # it is so already; the reply says what it holds
+            self.operations.append(
+                Check(said=step.text[:300], question=Question(kind="list", tasks=(container.id,), about=container.title))
+            )
         self.touch(container.id)
 
     # ---- leaving and coming back ---------------------------------------------------------------
@@ -1268,6 +1276,10 @@ class _Grounder(Finder):
     # ---- back ----------------------------------------------------------------------------------
 
     def _undo(self, step: Step) -> None:
+        if step.everyone:  # everything as it was at the beginning
+            for turn in reversed(undoable(self.graph)[1:]):
+                self.do(Undo(turn=turn), step.text)
+            return
         turns = undoable(self.graph)
         if turns and turns[-1] == self.view.turn:
             turns = turns[:-1]

@@ -101,7 +101,11 @@ def schema_lines(utterance: str, schemas: Sequence[TaskSchema], budget: int) -> 
 
 def talk_lines(exchanges: Sequence[tuple[str, str]]) -> list[str]:
     """The last two exchanges, two lines each."""
-    said = [line for user, reply in exchanges[-2:] for line in (f"user {quoted(user)}", f"assistant {quoted(reply)}")]
+    said = [
+        line
+        for user, reply in exchanges[-2:]
+        for line in (f"user {quoted(user)}", f"assistant {quoted(reply)}")
+    ]
     return ["Talk so far:", *said] if said else []
 
 

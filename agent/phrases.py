@@ -396,6 +396,8 @@ def step_of(clause: Clause, act: str, **fields: object) -> list[Step]:
     for name in ("target", "within", "value", "old"):
         if act == "shift" and name == "value":
             continue
+        if name == "value" and re.match(r"A\s", str(fields.get(name) or "")):  # blood type A positive
+            continue
         if isinstance(fields.get(name), str):
             fields[name] = noun_phrase_of(str(fields[name]))
     return [Step(text=clause.text, act=act, **fields)]  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ chat - not about tasks
 unsure - not clear what is meant; value: what to ask
 q: value, status, count, history; list: its items; summary: all in it; left: still to do; next: can be done \
 now; needs: what it waits for; dependents: the reverse; claim: is or was value so (denied: they say no); \
-ever: did they ask for it (did: which act); before: former value; why (value: what they suppose)
+ever: did they ask for it (did: which act); before: former value; why (value: what they suppose, "two bags")
 all: "tasks" or "people" instead of on: every one.
 One step per thing said, in order; none for a mere reason ("Bo is ill"). Values in their words. A label \
 "date: ..." is the slot. "peel and cut leeks" is one item.
@@ -44,7 +44,6 @@ Examples, "steps" written once:
 "Use the pen in the case too" {"act":"share","on":3,"refs":[2]}
 "Ink was never in the bag" {"act":"ask","q":"claim","on":1,"value":"ink","denied":true}
 "Did I ever drop the pen from the case?" {"act":"ask","q":"ever","in":3,"value":"pen","did":"remove"}
-"Why two bags?" {"act":"ask","q":"why","on":1,"value":"two"}
 "Split it: Bo at 2, the rest at 4" {"act":"split","on":4,"parts":[{"who":["Bo"],"details":{"time":"2"}},\
 {"rest":true,"details":{"time":"4"}}]}
 """

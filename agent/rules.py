@@ -32,6 +32,7 @@ from .phrases import (
     list_words,
     member_slot,
     names_event,
+    noun_phrase_of,
     slot_name,
     slot_value,
     step_of,
@@ -76,6 +77,16 @@ def _unmasked(step: Step, quotes: tuple[str, ...]) -> Step:
     return Step.model_validate(back(step.model_dump())) if quotes else step
 
 
+def asks(core: str, mark: bool) -> bool:
+    """Whether a clause asks; 'do it in two rounds' does not."""
+    return is_question(core, mark) and (mark or not re.match(r"(?:do|have|has) (?:it|that|this|the \w+ (?:on|in|at))\b", core, re.IGNORECASE))
+
+
+_LABELLED = re.compile(
+    r"(?:use|take|show|pick|choose|go with|go for|play|watch|serve|book|visit|get|have|do|meet (?:at|in)|collect (?:it )?(?:in|at|from)|"
+    r"deliver (?:it )?to|ship (?:it )?to|send (?:it )?to)\s+(?P<value>(?:the\s|[A-Z]).*)",
+    re.IGNORECASE,
+)
 _FINITE = re.compile(r"\b(?:does|doesn't|would|wouldn't|says?|said|did|didn't|isn't|aren't|seems?|suits?|thinks?)\b", re.IGNORECASE)
 
 
@@ -220,7 +231,7 @@ class Reader:
             return "", f"{name}, {body}" if re.match(
                 r"correction|oops|sorry|typo", name, re.IGNORECASE
             ) else body
-        if is_question(clauses.clause(name).core, False):
+        if asks(clauses.clause(name).core, False):
             return "", name + "."
         if len(name.split()) > 7 or (
             " - " in sentence and ":" not in sentence and clauses.starts_clause(name) and not self.known(name)
@@ -246,6 +257,9 @@ class Reader:
         """'Shopping list: milk, eggs', 'Topics: A; B', 'date: June 10th', 'Flowers: taken care of!'."""
         text = body.rstrip(".! ")
         opened = clauses.clause(body, hint=hint)
+        if used := _LABELLED.fullmatch(opened.core):
+            if not body.endswith("?") and not re.search(r"\b(?:instead of|in place of|rather than|back|again|after all|as (?:i|we)|with|on|for)\b", opened.core):
+                return [Step(text=sentence, act="set", target=hint, slot=slot_name(hint), value=noun_phrase_of(used["value"]))]
         for reader in (read_undo, read_back):
             if steps := reader(self, opened):
                 return self.hinted(steps, opened)
@@ -257,7 +271,7 @@ class Reader:
             and opened.core
         ):
             text = body = opened.core
-        if is_question(clauses.clause(body).core, body.endswith("?")) or body.endswith("?"):
+        if asks(clauses.clause(body).core, body.endswith("?")) or body.endswith("?"):
             return []
         if re.search(r"\b(?:takes?|in) (?:his|her|their) place\b|\bwithdr[ae]ws?\b|\binstead\b", text):
             return []
@@ -498,7 +512,7 @@ class Reader:
         """Sentences that are read whole, because cutting them would lose what belongs together."""
         clause = clauses.clause(body, hint=hint, quotes=self.quotes)
         core = clause.core
-        if not core or clause.question or is_question(core, False):
+        if not core or clause.question or asks(core, False):
             return False
         whole = len(clauses.split(body)) < 2
         for reader in (
@@ -572,7 +586,7 @@ class Reader:
         if moved := re.match(
             r"((?:on|in|for|at) [^,]{2,25}), ((?:the|a|an|my|our|we|i) .+)$", core, re.IGNORECASE
         ):
-            if not read_purpose(self, clause) and not is_question(moved[2], False):
+            if not read_purpose(self, clause) and not asks(moved[2], False):
                 clause = clause.with_core(f"{moved[2]} {moved[1]}")
                 core = clause.core
         if self.view.question is not None and self.number == 1 and (answer := self._answer(clause)):
@@ -640,11 +654,11 @@ class Reader:
             and clause.question
         ):
             return self._proposal(clause)
-        if not clause.request and is_question(core, clause.question) and not self._requested(clause):
+        if not clause.request and asks(core, clause.question) and not self._requested(clause):
             return [self._ask(clause)]
         if (
             clause.request
-            and is_question(core, False)
+            and asks(core, False)
             and not re.match(r"(?:have|has|is|are|was|do|did|does)\b", core, re.IGNORECASE)
         ):
             return [self._ask(clause)]
@@ -655,7 +669,7 @@ class Reader:
 
     def _requested(self, clause: Clause) -> bool:
         """A question by its mark only: 'can we do 11 instead?'."""
-        return clause.request and not is_question(clause.core, False)
+        return clause.request and not asks(clause.core, False)
 
     def _ask(self, clause: Clause) -> Step:
         core = re.sub(
@@ -667,7 +681,7 @@ class Reader:
                 piece for user, _ in reversed(self.view.exchanges) for piece in clauses.sentences(clauses.normalise(user)) if piece.endswith("?")
             ]  # fmt: skip
             candidate = clauses.clause(asked[0 if not self.steps else -1]) if asked else None
-            if candidate and is_question(candidate.core, True):
+            if candidate and asks(candidate.core, True):
                 previous = candidate.core
         step = read_question(
             core,
@@ -901,6 +915,8 @@ class Reader:
             return [self.chat(clause)]
         if steps := read_statement(self, clause):
             return self.hinted(steps, clause)
+        if self.steps and self.steps[-1].act == "ask" and is_phrase(core) and not has_verb(core):
+            return [self.chat(clause)]  # 'What is the complete plan? Place, day and arbiter.'
         first = re.match(
             r"([a-z-]+)\s+(?:the|a|an|my|our|his|her|their|some|new|all|two|three|four|\d+)\s+\w",
             core.lower(),

@@ -287,7 +287,7 @@ class _Reader:
                 for part in wire.parts
             ),
             everywhere=wire.all == "tasks",
-            everyone=wire.all is not None and not target,
+            everyone=wire.all is not None and wire.act != "replace" and not target,
             asked=asked,
         )
 

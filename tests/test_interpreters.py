@@ -200,6 +200,10 @@ PROPOSED = (
     Add(slot="trip.seat", title="seat", value="aisle", parent="t1", status="proposed", source="memory:1"),
 )
 REALLY = Clarify(question="Shall I remove the hotel?", options=("yes",), choices=(Remove(task="t5"),))
+SEAT = Clarify(
+    question="What should the seat be for the trip?",
+    choices=(Add(slot="trip.seat", title="seat", parent="t1"),),
+)
 WHICH = Clarify(
     question="Which case do you mean?",
     options=("black case", "clear case"),
@@ -354,6 +358,15 @@ SCENES = [
     Scene(
         "a choice", "The clear one.", CART, [{"act": "yes", "value": "clear case"}],
         gone=("clear case$",), question=WHICH,
+    ),
+    Scene(
+        "an answer", "Aisle.", TRIP, [{"act": "yes", "value": "aisle"}],
+        new=("^trip / seat = [Aa]isle$",), question=SEAT,
+    ),
+    Scene(
+        "an answer in a sentence", "The seat is aisle.", TRIP,
+        [{"act": "set", "in": "t1", "slot": "seat", "value": "aisle"}],
+        new=("^trip / seat = aisle$",), question=SEAT, open=(*WITHOUT_MODEL, "rules, then model"),
     ),
     Scene(
         "yes to a proposal", "Yes.", PROPOSED, [{"act": "yes"}],

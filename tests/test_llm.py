@@ -21,6 +21,7 @@ from pydantic import SecretStr
 from typing_extensions import TypedDict
 
 from taskloom.agent import prompts
+from taskloom.agent.briefing import reply_prompt
 from taskloom.agent.interpreter import Asked, Detail, Reading, Step, StepPart, Usage, View
 from taskloom.agent.llm import (
     ChatModel,
@@ -30,7 +31,6 @@ from taskloom.agent.llm import (
     Unwritten,
     chat_model,
     reading_prompt,
-    reply_prompt,
 )
 from taskloom.agent.outline import outline, quoted
 from taskloom.agent.responder import Brief
@@ -38,15 +38,19 @@ from taskloom.agent.settings import Settings
 from taskloom.agent.slots import SlotSchema, TaskSchema
 from taskloom.agent.state import Change, Turn
 from taskloom.agent.wire import SCHEMA, WireError, steps_of
-from taskloom.memory.claims import Answer, Verdict
+from taskloom.memory.claims import Answer, Event, Verdict
 from taskloom.memory.operations import (
     Add,
     Check,
     Clarify,
     Complete,
+    Link,
     Operation,
     Question,
     Remove,
+    Restore,
+    Split,
+    Unlink,
     Update,
     apply,
 )
@@ -83,14 +87,14 @@ VIEW = View(GRAPH, turn=9)
 GOOD = json.dumps(
     {
         "steps": [
-            {"act": "remove", "on": 3, "said": "Remove the clear case"},
+            {"act": "remove", "on": 3},
             {"act": "add", "on": 1, "items": {"item": ["milk"]}},
             {"act": "set", "on": 5, "value": "June 15th"},
         ]
     }
 )
 STEPS = (
-    Step(text="Remove the clear case", act="remove", target="clear case", task="t3"),
+    Step(text=SAID, act="remove", target="clear case", task="t3"),
     Step(
         text=SAID,
         act="add",
@@ -217,6 +221,11 @@ MEANT: list[tuple[dict[str, Any], Step]] = [
     ({"act": "remove", "on": "the umbrella"}, Step(text=SAID, act="remove", target="the umbrella")),
     ({"act": "resume", "on": "6"}, Step(text=SAID, act="resume", target="hotel", task="t6")),
     ({"act": "undo"}, Step(text=SAID, act="undo")),
+    ({"act": "done", "all": "tasks"}, Step(text=SAID, act="done", everywhere=True, everyone=True)),
+    (
+        {"act": "remove", "in": 1, "all": "people"},
+        Step(text=SAID, act="remove", within="cart", within_task="t1", everyone=True),
+    ),
     (
         {"act": "task", "title": "hotel", "slot": "hotel", "in": 4},
         Step(
@@ -260,7 +269,6 @@ MEANT: list[tuple[dict[str, Any], Step]] = [
             act="merge",
             target="Trip to the sea",
             task="t4",
-            everyone=True,
             details=(Detail(slot="time", value="3 PM"),),
         ),
     ),
@@ -275,7 +283,7 @@ MEANT: list[tuple[dict[str, Any], Step]] = [
             asked=Asked(kind="claim", value="July", denied=True, act="remove"),
         ),
     ),
-    ({"act": "chat", "said": "not what was said"}, Step(text=SAID, act="chat", intent="check")),
+    ({"act": "chat"}, Step(text=SAID, act="chat", intent="check")),
     ({"act": "add", "on": 1, "items": ["a pen"], "old": None, "details": {}},
      STEPS[1].model_copy(update={"items": (Detail(slot="item", value="a pen"),)})),
 ]  # fmt: skip
@@ -339,7 +347,6 @@ def malformed() -> dict[str, Reply]:
         "value": [["a"], {"a": "b"}, True, "\ud800", "\u001b[31m", "caf\ufffd", "x" * 2001],
         "title": [["a"], False, {"a": 1}],
         "old": [["a"], True, {"a": 1}],
-        "said": [["a"], 1.5e300 == 0, {"a": 1}],
         "items": [
             "milk",
             3,
@@ -396,6 +403,13 @@ def malformed() -> dict[str, Reply]:
                 {"act": "chat", "on": 5},
                 {"act": "task"},
                 {"act": "need", "on": 4},
+                {"act": "split", "on": 4},
+                {"act": "hold", "all": "tasks"},
+                {"act": "assign", "on": 4, "all": "people"},
+                {"act": "add", "on": 1, "refs": [2]},
+                {"act": "add", "on": 1, "value": "milk"},
+                {"act": "task", "title": "x", "refs": [2]},
+                {"act": "undo", "said": "undo"},
                 {"act": "only", "on": 1},
                 {"act": "set", "on": 5, "value": "x", "q": "claim"},
             ]
@@ -775,11 +789,11 @@ def test_no_secret_in_notes_logs_or_reprs(server: OpenAIServer, caplog: pytest.L
 def test_the_outline() -> None:
     shown = outline("what about the hotel", VIEW)
     assert shown.lines == (
-        "1 cart",
-        '2  item = "black case"',
-        '3  item = "clear case"',
+        '1 cart "cart"',
+        '  2 item = "black case"',
+        '  3 item = "clear case"',
         '4 trip "Trip to the sea"',
-        '5  date = "June 12th" (was "June 10th")',
+        '  5 date = "June 12th" (was "June 10th")',
         '6 hotel = "Ritz" removed from "Trip to the sea"',
     )
     assert shown.ids == ("t1", "t2", "t3", "t4", "t5", "t6")
@@ -790,6 +804,21 @@ def test_a_task_that_was_called_otherwise_is_shown_so() -> None:
     assert outline("x", View(graph)).lines == ('1 a "chop mushrooms" (was "chop celery")',)
     graph = apply(graph, Complete(task="t1"), turn=3).graph
     assert outline("x", View(graph)).lines == ('1 a "chop mushrooms" (was "chop celery") done',)
+
+
+def test_the_outline_shows_what_a_task_uses() -> None:
+    graph = graph_of(
+        Add(slot="soup", title="make soup"),
+        Add(slot="soup.step1", title="chop leek", parent="t1"),
+        Add(slot="stew", title="make stew"),
+        Add(slot="soup.step2", title="stir", parent="t1"),
+        Link(task="t3", on="t4"),
+        Link(task="t3", on="t2"),
+    )
+    shown = ('1 soup "make soup"', '  2 step "chop leek"', '  3 step "stir"', '4 stew "make stew" uses 2, 3')
+    assert outline("x", View(graph)).lines == shown
+    graph = apply(graph, Remove(task="t4"), turn=9).graph
+    assert outline("x", View(graph, turn=9)).lines[2] == '3 stew "make stew" uses 2 stale'
 
 
 def test_the_outline_keeps_to_its_budget_with_what_matters() -> None:
@@ -838,8 +867,8 @@ def test_the_prompt_has_the_talk_the_question_the_slots_and_the_examples() -> No
 
 def test_the_prompt_is_small() -> None:
     fixed = len(prompts.READ) + len(json.dumps(SCHEMA, separators=(",", ":")))
-    assert fixed / 4 < 750
-    assert len(prompts.RESPOND) / 4 < 200
+    assert fixed / 4 < 930
+    assert len(prompts.RESPOND) / 4 < 240
 
 
 HOSTILE = [
@@ -883,10 +912,13 @@ def _hold_quotes(text: str) -> None:
 
 def _everywhere(text: str) -> tuple[str, str]:
     """Both prompts with a text in every place that a text can stand in."""
-    former = Revision(slot="a", title=text, value=text)
+    former = Revision(slot="a", title=text, value=text, turn=1)
     graph = TaskGraph(
         [
-            TaskNode(id="t1", slot=f"{text} !", title=f"{text}x", value=f"y{text}", history=(former,)),
+            TaskNode(
+                id="t1", slot=f"{text} !", title=f"{text}x", value=f"y{text}", turn=2, history=(former,)
+            ),
+            TaskNode(id="t3", slot="c", title="r" + text, depends_on=("t1",)),
             TaskNode(id="t2", slot="b", title="q" + text, parent="t1", status="removed", turn=4),
         ]
     )
@@ -905,9 +937,16 @@ def _everywhere(text: str) -> tuple[str, str]:
     change = Change(operation=Update(task="t1", value=text), changed=("t1",), stale=("t2",), opened=("t2",))
     refused = Change(operation=Update(task="t1", value=text), refused=text)
     answer = Answer(question=Question(kind="claim", about=text), tasks=("t1", "t2"), verdict=verdict)
-    turn = Turn(changes=(change, refused), question=question, proposals=("t1",))
-    brief = Brief(text, graph, turn, (answer,), (text,), exchanges=((text, text),), faults=(text,))
-    return reading_prompt(text, view)[0], reply_prompt(brief)
+    link = Change(operation=Link(task="t3", on="t1"), changed=("t3",))
+    event = Event(task="t1", turn=2, op="update", before=text, after=f"y{text}", said=text)
+    ever = Answer(question=Question(kind="ever", container="t1", act="remove"), verdict=verdict)
+    past = Answer(question=Question(kind="history", about=text), tasks=("t1",), events=(event,))
+    changes = (change, refused, link)
+    turn = Turn(changes=changes, question=question, proposals=("t1",), facts=("t1", "t3"))
+    brief = Brief(text, graph, turn, (answer, ever, past), exchanges=((text, text),), faults=(text,))
+    former_too = replace(brief, turn=Turn(facts=("t1",), former=(("t1", 0),)), answers=(answer,))
+    briefs = reply_prompt(brief) + "\n" + reply_prompt(former_too)
+    return reading_prompt(text, view)[0], briefs
 
 
 def _outside(line: str) -> str:
@@ -1027,13 +1066,28 @@ def test_a_reply_that_never_ends_is_given_up(server: OpenAIServer) -> None:
         write(server, [Hang(0.1, Say("word " * 100), between=True)], patience=0.5)
 
 
+SO = ', by the user\'s words "so be it"'
 VERDICTS = {
-    "holds": 'Verdict: true, "July" holds for "date"; now it is "June 12th", by the user\'s words "so be it"',
-    "was": 'Verdict: "July" was so for "date" from turn 1 to turn 3, but is no more, replaced by "August"; '
-    'now it is "June 12th", by the user\'s words "so be it"',
-    "never": 'Verdict: false, "July" was never said for "date"; now it is "June 12th"',
-    "unknown": 'Verdict: nothing is known of "July" for "date"',
+    "holds": f'true: "July" is so for "date" of "Trip to the sea"; now it is "June 12th"{SO}',
+    "was": '"July" was so for "date" of "Trip to the sea" from turn 1 to turn 3, but is no more, '
+    f'replaced by "August"; now it is "June 12th"{SO}',
+    "never": 'false: "July" was never so for "date" of "Trip to the sea"; now it is "June 12th"'
+    f"; spoken of in turn 1{SO}",
+    "unknown": 'nothing is known of "July"',
 }
+DENIED = {
+    "holds": "the user is wrong to deny it: " + VERDICTS["holds"].removeprefix("true: "),
+    "was": "the user is wrong to deny it: " + VERDICTS["was"],
+    "never": "the user is right to deny it: " + VERDICTS["never"].removeprefix("false: "),
+    "unknown": VERDICTS["unknown"],
+}
+
+
+def verdict_line(verdict: Verdict, question: Question, graph: TaskGraph = GRAPH) -> str:
+    answer = Answer(question=question, tasks=("t5",), verdict=verdict)
+    first, last = reply_prompt(replace(BRIEF, graph=graph, answers=(answer,))).splitlines()[-2:]
+    assert first.startswith(f"Asked ({question.kind})")
+    return last.removeprefix("Verdict: ")
 
 
 @pytest.mark.parametrize("kind", VERDICTS)
@@ -1048,12 +1102,71 @@ def test_the_verdict_stands_in_the_brief(kind: Any) -> None:
         replaced_by="August",
         said="so be it",
     )
-    answer = Answer(question=Question(kind="claim", about="the date"), tasks=("t5",), verdict=verdict)
-    lines = reply_prompt(replace(BRIEF, answers=(answer,))).splitlines()
-    assert lines[-2:] == [
-        'Asked (claim) about "the date": "date" is "June 12th" (was "June 10th")',
-        VERDICTS[kind],
-    ]
+    about = Question(kind="claim", about="the date")
+    assert verdict_line(verdict, about) == VERDICTS[kind]
+    assert verdict_line(verdict, about.model_copy(update={"denied": True})) == DENIED[kind]
+    inside = verdict_line(verdict, about.model_copy(update={"container": "t4"}))
+    assert inside == VERDICTS[kind].replace('for "date" of', "in")
+
+
+ASKED_FOR = Verdict(
+    kind="holds",
+    claimed="pen",
+    task="t2",
+    now="pen",
+    since=2,
+    until=4,
+    op="replace",
+    replaced_by="ink",
+    said="so",
+)
+WORDS = 'by the user\'s words "so"'
+
+
+@pytest.mark.parametrize(
+    ("kind", "denied", "line"),
+    [
+        ("holds", False, f'yes, the user asked to remove "pen" from "cart" in turn 2, {WORDS}'),
+        (
+            "was",
+            True,
+            f'wrong, the user asked to remove "pen" from "cart" in turn 2, {WORDS}; overtaken in turn 4',
+        ),
+        (
+            "never",
+            False,
+            'no, the user never asked to remove "pen" from "cart"; '
+            f'instead it was replaced by "ink" in turn 4, {WORDS}',
+        ),
+        ("never", True, 'right, the user never asked to remove "pen" from "cart"; now it is "ink"'),
+    ],
+)
+def test_a_verdict_on_what_was_asked_for_speaks_of_that(kind: Any, denied: bool, line: str) -> None:
+    plain = kind == "never" and denied
+    changed = {"kind": kind, "until": 4 if kind == "was" or (kind == "never" and not plain) else None}
+    verdict = ASKED_FOR.model_copy(update={**changed, "now": "ink" if plain else "pen"})
+    question = Question(kind="ever", container="t1", act="remove", denied=denied)
+    assert verdict_line(verdict, question) == line
+
+
+def test_a_verdict_says_what_is_one_what_is_done_and_what_was_never_otherwise() -> None:
+    two = Verdict(kind="was", claimed="two sessions", task="t4", now="1", since=2, until=3)
+    why = Question(kind="why", tasks=("t4",))
+    start = '"two sessions" was so for "Trip to the sea" from turn 2 to turn 3, but is no more; now '
+    assert verdict_line(two, why) == start + '"Trip to the sea" is one'
+    three = two.model_copy(update={"now": "3"})
+    assert verdict_line(three, why) == start + '"Trip to the sea" is in 3 parts'
+    status = Verdict(kind="never", claimed="done", task="t3", now="filled")
+    line = '"clear case" of "cart" is not "done"; now it is "filled"'
+    assert verdict_line(status, Question(kind="status", value="is done")) == line
+    never = Verdict(kind="never", task="t5", now="June 12th")
+    line = 'nothing else was ever so for "date" of "Trip to the sea"; now it is "June 12th"'
+    assert verdict_line(never, Question(kind="before")) == line
+    itself = Verdict(kind="holds", claimed="clear case", task="t3", now="clear case")
+    assert verdict_line(itself, Question(kind="ever", tasks=("t3",))) == 'true: "clear case" is so in "cart"'
+    whole = Verdict(kind="holds", claimed="cart", task="t1")
+    assert verdict_line(whole, Question(kind="ever")) == 'true: "cart" is so'
+    assert verdict_line(Verdict(kind="never"), Question(kind="ever")) == "false: it was never so"
 
 
 def test_the_brief_says_what_was_done_refused_and_is_to_be_asked() -> None:
@@ -1062,28 +1175,125 @@ def test_the_brief_says_what_was_done_refused_and_is_to_be_asked() -> None:
             Change(operation=Update(task="t5", value="x"), changed=("t5",), stale=("t4",), opened=("t2",)),
             Change(operation=Remove(task="t6"), refused="it is out already"),
             Change(operation=Check(question=Question(kind="left"))),
+            Change(operation=Clarify(question="Which one?")),
         ),
         question=Clarify(question="Which one?", options=("black", "clear")),
         proposals=("t3",),
     )
     nothing = Answer(question=Question(kind="list"))
-    brief = replace(BRIEF, turn=turn, answers=(nothing,), facts=("a fact",), faults=("it said July",))
+    brief = replace(BRIEF, turn=turn, answers=(nothing,), faults=("it said July",))
     assert reply_prompt(brief).splitlines() == [
         'User says now: "Wasn\'t it July?"',
-        'Done (update): "date" is "June 12th" (was "June 10th")',
+        'Noted (update): "date" of "Trip to the sea" is "June 12th" (was "June 10th")',
         'Needs another look because of it: "Trip to the sea"',
-        'Can go on now: "black case"',
+        'Can go on now: "black case" of "cart"',
         'Refused (remove): "it is out already"',
         "Asked (list): nothing found",
-        "Tasks now:",
-        '"a fact"',
-        'Proposed, to be confirmed: "clear case"',
+        'Proposed, to be confirmed: "clear case" of "cart"',
         'Ask: "Which one?". Options: "black", "clear".',
         'Your reply just now was wrong, write another: "it said July"',
     ]
     gone = Turn(changes=(Change(operation=Remove(task="t6"), changed=("t6",) * 20),))
-    assert '"hotel" is "Ritz", removed; and 8 more' in reply_prompt(replace(BRIEF, turn=gone))
+    line = 'Noted (remove): "hotel" of "Trip to the sea" ("Ritz"), removed; '
+    assert line in reply_prompt(replace(BRIEF, turn=gone))
+    assert "; and 8 more" in reply_prompt(replace(BRIEF, turn=gone))
     assert reply_prompt(BRIEF).endswith("Nothing was changed.")
+
+
+def test_the_brief_keeps_the_users_order_and_nests_what_is_listed() -> None:
+    graph = apply(GRAPH, Complete(task="t4"), turn=9).graph
+    check = Check(question=Question(kind="summary"))
+    done = Change(operation=Complete(task="t4"), changed=("t4",))
+    answer = Answer(question=Question(kind="summary", container="t4"), tasks=("t4", "t5"))
+    counted = Answer(question=Question(kind="count"), tasks=("t2",), count=1)
+    turn = Turn(changes=(Change(operation=check), done), facts=("t4", "t5"))
+    brief = replace(BRIEF, graph=graph, turn=turn, answers=(answer, counted))
+    assert reply_prompt(brief).splitlines()[1:] == [
+        'Asked (summary) about "Trip to the sea":',
+        '  "Trip to the sea", done',
+        '    "date" is "June 12th"',
+        'Noted (complete): "Trip to the sea", done',
+        'Asked (count): 1, "black case" of "cart"',
+    ]
+    many = Answer(question=Question(kind="list"), tasks=tuple(f"t{n}" for n in range(1, 51)))
+    wide = graph_of(*(Add(slot=f"s{n}", title=f"s {n}") for n in range(50)))
+    lines = reply_prompt(replace(BRIEF, graph=wide, answers=(many,))).splitlines()
+    assert (lines[1], len(lines)) == ("Asked (list): 50 in all, first 40", 42)
+
+
+def test_the_brief_says_what_was_linked_and_who_uses_what_changed() -> None:
+    soup = graph_of(
+        Add(slot="soup", title="make soup"),
+        Add(slot="soup.step1", title="chop leek", parent="t1"),
+        Add(slot="stew", title="make stew"),
+        Link(task="t3", on="t2"),
+        Update(task="t2", title="chop fennel"),
+    )
+    ties = [(Link(task="t3", on="t2"), "now uses"), (Unlink(task="t3", on="t2"), "no longer uses")]
+    for operation, words in ties:
+        turn = Turn(changes=(Change(operation=operation, changed=("t3",)),))
+        told = reply_prompt(replace(BRIEF, graph=soup, turn=turn)).splitlines()[1]
+        assert told == f'Noted ({operation.kind}): "make stew" {words} "chop fennel" of "make soup"'
+    turn = Turn(
+        changes=(Change(operation=Update(task="t2", title="x"), changed=("t2",)),), facts=("t1", "t2")
+    )
+    assert reply_prompt(replace(BRIEF, graph=soup, turn=turn)).splitlines()[1:] == [
+        'Noted (update): "chop fennel" of "make soup" (was "chop leek")',
+        "Tasks now, a part of all: those that this turn is about",
+        '  "make soup"',
+        '    "chop fennel" (was "chop leek")',
+        '  "make stew", uses "chop fennel"',
+    ]
+
+
+def test_where_nothing_had_to_be_done_the_brief_shows_what_there_is() -> None:
+    only = Step(text="just those", act="only", task="t1", target="cart")
+    assert reply_prompt(replace(BRIEF, turn=Turn(steps=(only,)))).splitlines()[1:] == [
+        "Nothing was changed: it is so already.",
+        "Tasks now, a part of all: those that this turn is about",
+        '  "cart"',
+        '    "black case"',
+        '    "clear case"',
+    ]
+
+
+def test_the_brief_tells_of_the_past_once() -> None:
+    past = Turn(facts=("t5",), former=(("t5", 0), ("t9", 0), ("t5", 7)))
+    claim = Answer(question=Question(kind="claim", tasks=("t5",)), tasks=("t5",))
+    lines = reply_prompt(replace(BRIEF, turn=past, answers=(claim,))).splitlines()
+    told = 'Formerly: "date" of "Trip to the sea" was "June 10th" from turn 5 to turn 7, then update'
+    assert [line for line in lines if line.startswith("Formerly")] == [told]
+    events = (
+        Event(task="t5", turn=5, op="add", after="June 10th", said="go"),
+        Event(task="t5", turn=6, op="link", before="June 10th", after="June 10th"),
+        Event(task="t5", turn=7, op="update", before="June 10th", after="June 12th"),
+        Event(task="t5", turn=8, op="remove", before="June 12th"),
+    )
+    answer = Answer(question=Question(kind="history", tasks=("t5",)), tasks=("t5",), events=events)
+    lines = reply_prompt(replace(BRIEF, turn=past, answers=(answer,))).splitlines()
+    assert lines[2:6] == [
+        'Event: turn 5, add: "June 10th", by the user\'s words "go"',
+        'Event: turn 6, link: "June 10th"',
+        'Event: turn 7, update: "June 10th" became "June 12th"',
+        'Event: turn 8, remove: "June 12th" left the plan',
+    ]
+    assert not any(line.startswith("Formerly") for line in lines)
+
+
+def test_what_came_back_is_not_told_as_new() -> None:
+    graph = apply(GRAPH, Restore(task="t6"), turn=9).graph
+    turn = Turn(changes=(Change(operation=Restore(task="t6"), changed=("t6",)),))
+    assert reply_prompt(replace(BRIEF, graph=graph, turn=turn)).endswith(
+        'Noted (restore): "hotel" of "Trip to the sea" is "Ritz"'
+    )
+
+
+def test_a_brief_of_a_crowded_turn_shows_the_whole() -> None:
+    turn = Turn(
+        changes=(Change(operation=Split(task="t1", parts=()), changed=("t1", "t2", "t3", "t4")),),
+        facts=("t1", "t2"),
+    )
+    assert reply_prompt(replace(BRIEF, turn=turn)).splitlines()[-2:] == ['  "cart"', '    "black case"']
 
 
 # ---- in a graph -----------------------------------------------------------------------------------
