@@ -40,10 +40,8 @@ $(STAMP): pyproject.toml constraints.txt
 demo: install  ## play a real dialogue and draw the task tree as it changes
 	$(BIN)/taskloom demo
 
-# Timing tests go first and alone; status 5 only says that there are none.
 test: install  ## run the tests (FULL=1 for the full run, ARGS='-k name' for some)
-	$(BIN)/python -m pytest -q -m timing $(ARGS) || test $$? -eq 5
-	$(BIN)/python -m pytest -n $(WORKERS) -m 'not timing' $(COV) $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) $(COV) $(ARGS)
 
 coverage:  ## hold memory/ to all of its branches, after `make test`
 	$(BIN)/python -m coverage report --include='memory/*' --fail-under=100

@@ -29,10 +29,12 @@ def read_assign(reader: Reader, clause: Clause) -> list[Step]:
         core,
     ):
         steps: list[Step] = []
-        for person, x in re.findall(
-            rf"(the rest \([^)]*\)|the rest|the others|{NAME}(?: and {NAME})*) (?:to|on) ([\w' -]+?)(?=,|$| and (?:the rest|the others|[A-Z]))",
+        shares = re.finditer(
+            rf"(?P<p>the rest \([^)]*\)|the rest|the others|{NAME}(?: and {NAME})*) (?:to|on) (?P<x>[\w' -]+?)(?=,|$| and (?:the rest|the others|[A-Z]))",
             found["pairs"],
-        ):
+        )
+        for share in shares:
+            person, x = share["p"], share["x"]
             named = re.search(r"\(([^)]*)\)", person)
             steps += step_of(clause, "assign", target=x, value=named[1] if named else person, slot="assignee")
         if len(steps) > 1:
@@ -169,11 +171,10 @@ def read_assign(reader: Reader, clause: Clause) -> list[Step]:
 
 def known_people(reader: Reader) -> list[str]:
     """Lower-case names of members in the plan, for people who do not type capitals."""
-    found = []
-    for node in reader.view.graph.active:
-        if re.match(r"(?:participant|guest|assignee|attendee|speaker|player)", node.name):
-            found.append((node.value or node.title).lower())
-    return found[:50]
+    people = re.compile(r"(?:participant|guest|assignee|attendee|speaker|player)")
+    return [
+        (node.value or node.title).lower() for node in reader.view.graph.active if people.match(node.name)
+    ][:50]
 
 
 def is_person(reader: Reader, word: str) -> bool:

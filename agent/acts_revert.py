@@ -102,7 +102,9 @@ def read_back(reader: Reader, clause: Clause) -> list[Step]:
             flags=re.IGNORECASE,
         )
         rest = noun_phrase_of(re.sub(r"\s+again$", "", rest))
-        if re.fullmatch(r"(?:put |set |change |turn )?(?:everything|it all|all of it)(?: back)?", rest, re.IGNORECASE):
+        if re.fullmatch(
+            r"(?:put |set |change |turn )?(?:everything|it all|all of it)(?: back)?", rest, re.IGNORECASE
+        ):
             return [Step(text=clause.text, act="undo", intent="update", everyone=True)]
         if found := re.fullmatch(r"(?:change |set |put |make )?(.+?) (?:back )?to (.+)", rest, re.IGNORECASE):
             return step_of(clause, "back", target=found[1], value=found[2], old="original")
@@ -125,11 +127,21 @@ def read_back(reader: Reader, clause: Clause) -> list[Step]:
             groups = found.groupdict()
             target, value = groups.get("target") or "", groups.get("value") or ""
             value = noun_phrase_of(value)
-            if owned := re.fullmatch(r"(?:the )?(?P<slot>[\w ]+?) (?:that )?(?:i|we) (?:had|said|picked|chose|wanted|planned|started with|gave)(?: at)? ?(?:first|originally|before|initially|the (?:start|beginning))?", value, re.IGNORECASE):
+            if owned := re.fullmatch(
+                r"(?:the )?(?P<slot>[\w ]+?) (?:that )?(?:i|we) (?:had|said|picked|chose|wanted|planned|started with|gave)(?: at)? ?(?:first|originally|before|initially|the (?:start|beginning))?",
+                value,
+                re.IGNORECASE,
+            ):
                 first = re.search(r"first|original|initial|start|beginning", value, re.IGNORECASE)
-                return step_of(clause, "back", target=owned["slot"], value=None, old="original" if first else "previous")
+                return step_of(
+                    clause, "back", target=owned["slot"], value=None, old="original" if first else "previous"
+                )
             target = noun_phrase_of(target)
-            if owned := re.fullmatch(r"(?:very )?(?P<q>original|previous|old|first|initial|earlier|former|last) (?P<slot>[\w ]+?) (?:of|for) (?:the |my |our )?(?P<x>.+)", value, re.IGNORECASE):
+            if owned := re.fullmatch(
+                r"(?:very )?(?P<q>original|previous|old|first|initial|earlier|former|last) (?P<slot>[\w ]+?) (?:of|for) (?:the |my |our )?(?P<x>.+)",
+                value,
+                re.IGNORECASE,
+            ):
                 to = "original" if owned["q"].lower() in ("original", "first", "initial") else to
                 return step_of(clause, "back", target=f"{owned['slot']} of {owned['x']}", value=None, old=to)
             if re.fullmatch(
@@ -309,7 +321,13 @@ def read_replacement(reader: Reader, clause: Clause) -> list[Step]:
         re.IGNORECASE,
     ):
         if reader.missing and reader.known(reader.missing):
-            return step_of(clause, "replace", old=reader.missing, value=re.sub(r"\s+(?:in (?:both|all)(?: of them)?|everywhere)$", "", found["new"]), everywhere=True)
+            return step_of(
+                clause,
+                "replace",
+                old=reader.missing,
+                value=re.sub(r"\s+(?:in (?:both|all)(?: of them)?|everywhere)$", "", found["new"]),
+                everywhere=True,
+            )
         return step_of(clause, "replace", old="", value=found["new"], target=clause.hint)
     if (
         (
@@ -413,7 +431,11 @@ def read_instead(reader: Reader, clause: Clause) -> list[Step]:
         re.IGNORECASE,
     ) and new == noun_phrase_of(body):
         return []
-    if re.match(r"(?:remove|drop|delete|keep|cancel|take off|take out|skip|leave (?:out|off)|get rid of|scratch|lose)\b", body, re.IGNORECASE):
+    if re.match(
+        r"(?:remove|drop|delete|keep|cancel|take off|take out|skip|leave (?:out|off)|get rid of|scratch|lose)\b",
+        body,
+        re.IGNORECASE,
+    ):
         return []
     if re.fullmatch(r"(?:at )?\d{1,2}(?::\d\d)?\s?(?:[ap]\.?m\.?)?", new, re.IGNORECASE):
         return step_of(

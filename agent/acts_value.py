@@ -37,18 +37,44 @@ if TYPE_CHECKING:
 def read_set(reader: Reader, clause: Clause) -> list[Step]:
     """Every common way to give a slot its value."""
     core = clause.core
-    if found := re.fullmatch(r"(?:i'?m|i am|(?:he|she|they|it|my \w+|[A-Z]\w+)(?:'s| is| are)) (?P<n>\w+(?:[ -]\w+)?) (?:years?|yrs?)[ -]old", core, re.IGNORECASE):
+    if found := re.fullmatch(
+        r"(?:i'?m|i am|(?:he|she|they|it|my \w+|[A-Z]\w+)(?:'s| is| are)) (?P<n>\w+(?:[ -]\w+)?) (?:years?|yrs?)[ -]old",
+        core,
+        re.IGNORECASE,
+    ):
         return step_of(clause, "set", target="age", slot="age", value=found["n"], intent=None)
-    if found := re.fullmatch(r"(?:i'?m|i am|(?:he|she|they|it|my \w+)(?:'s| is| are)) allergic to (?P<x>.+)", core, re.IGNORECASE):
+    if found := re.fullmatch(
+        r"(?:i'?m|i am|(?:he|she|they|it|my \w+)(?:'s| is| are)) allergic to (?P<x>.+)", core, re.IGNORECASE
+    ):
         return step_of(clause, "set", target="allergies", slot="allergies", value=found["x"], intent=None)
-    if found := re.fullmatch(r"(?P<x>[\w' ]+? )?(?P<v>starts?|begins?|ends?|finish(?:es)?|start|begin) (?:on|at|in) (?P<value>.+?)(?: instead)?", core, re.IGNORECASE):
+    if found := re.fullmatch(
+        r"(?P<x>[\w' ]+? )?(?P<v>starts?|begins?|ends?|finish(?:es)?|start|begin) (?:on|at|in) (?P<value>.+?)(?: instead)?",
+        core,
+        re.IGNORECASE,
+    ):
         details = typed_details(found["value"])
-        if details and covers(values.spot("at " + found["value"]), "at " + found["value"]) and details[0].slot in ("date", "time"):
+        if (
+            details
+            and covers(values.spot("at " + found["value"]), "at " + found["value"])
+            and details[0].slot in ("date", "time")
+        ):
             edge = "end" if found["v"].lower().startswith(("end", "finish")) else "start"
-            task = found["x"] and reader.names_task(noun_phrase_of(found["x"])) and is_event(noun_phrase_of(found["x"]))
+            task = (
+                found["x"]
+                and reader.names_task(noun_phrase_of(found["x"]))
+                and is_event(noun_phrase_of(found["x"]))
+            )
             if edge == "start":
-                return step_of(clause, "set", target=found["x"] if task else "", value=found["value"], details=details)
-            return step_of(clause, "set", target=f"{edge} {details[0].slot}", slot=f"{edge}_{details[0].slot}", value=details[0].value)
+                return step_of(
+                    clause, "set", target=found["x"] if task else "", value=found["value"], details=details
+                )
+            return step_of(
+                clause,
+                "set",
+                target=f"{edge} {details[0].slot}",
+                slot=f"{edge}_{details[0].slot}",
+                value=details[0].value,
+            )
     if found := re.fullmatch(
         r"(?:rename|retitle) (?P<x>.+?) (?:to|as|into)? ?(?P<value>[A-Z\"'].*|(?<=to ).+)",
         core,
@@ -129,25 +155,37 @@ def read_set(reader: Reader, clause: Clause) -> list[Step]:
     return read_is(reader, clause, core)
 
 
-SLOT_OF = re.compile(r"(?:the |my |our )?(?P<slot>[\w ]+?) (?:of|for) (?:the |my |our )?(?P<x>[\w' -]+)", re.IGNORECASE)
+SLOT_OF = re.compile(
+    r"(?:the |my |our )?(?P<slot>[\w ]+?) (?:of|for) (?:the |my |our )?(?P<x>[\w' -]+)", re.IGNORECASE
+)
 
 
 def read_of(reader: Reader, clause: Clause) -> list[Step]:
     """'Set the date of the trip to Rome to May 3', 'make the venue of the talk in Boise the Blue Room instead'."""
     core = re.sub(r"\s+(?:instead|please|now)$", "", clause.core, flags=re.IGNORECASE)
-    opened = re.match(r"(?:make|set|change|update|switch|move|put|adjust|correct)\s+(?=(?:the|my|our)\s)", core, re.IGNORECASE)
+    opened = re.match(
+        r"(?:make|set|change|update|switch|move|put|adjust|correct)\s+(?=(?:the|my|our)\s)",
+        core,
+        re.IGNORECASE,
+    )
     if not opened:
         return []
     words = core[opened.end() :].split()
     for cut in range(len(words) - 1, 2, -1):  # the longest target that is known
         target, value = " ".join(words[:cut]), " ".join(words[cut:])
         found = SLOT_OF.fullmatch(target)
-        if not found or not reader.names_task(found["x"]) or re.match(r"(?:of|for|in|at)\b", value, re.IGNORECASE):
+        if (
+            not found
+            or not reader.names_task(found["x"])
+            or re.match(r"(?:of|for|in|at)\b", value, re.IGNORECASE)
+        ):
             continue
         value = re.sub(r"^(?:to|as|into|on|at)\s+(?=\S)", "", value)
         if re.fullmatch(r"back(?: to .*)?", value, re.IGNORECASE):
             return []
-        return step_of(clause, "set", target=target, slot=slot_name(found["slot"]), within=found["x"], value=value)
+        return step_of(
+            clause, "set", target=target, slot=slot_name(found["slot"]), within=found["x"], value=value
+        )
     return []
 
 
@@ -410,7 +448,10 @@ FRAMES: tuple[tuple[str, str], ...] = (
         "budget",
     ),
     (r"(?:live|living|reside)\s+(?:at|in|on)\s+(?P<value>.+?)", "address"),
-    (r"(?:meet|meeting|gather|gathering|camp|camping|eat|celebrate|start)\s+(?:up )?(?:at|in)\s+(?P<value>.+?)", "place"),
+    (
+        r"(?:meet|meeting|gather|gathering|camp|camping|eat|celebrate|start)\s+(?:up )?(?:at|in)\s+(?P<value>.+?)",
+        "place",
+    ),
     (r"(?:work|working)\s+(?:at|for)\s+(?P<value>.+?)", "employer"),
     (r"(?:was|were) born\s+(?:on|in)?\s*(?P<value>.+?)", "date_of_birth"),
 )

@@ -307,7 +307,7 @@ class Finder:
             else None
         )
 
-    def typed_slot(self, slot: str, value: str, scope: TaskNode | None) -> TaskNode | None:
+    def typed_slot(self, slot: str, scope: TaskNode | None) -> TaskNode | None:
         """The slot that a typed value goes to: the nearest of its kind."""
         groups = (
             GROUPS_OF_KIND.get({"budget": "amount"}.get(slot, slot), (slot,))

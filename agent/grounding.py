@@ -130,7 +130,10 @@ class _Grounder(Finder):
             if (
                 group in ("place", "location")
                 and name in ("place", "location")
-                and not any(part.name == name or slot_group(part.name) == group or part.turn == self.view.turn for part in parts)
+                and not any(
+                    part.name == name or slot_group(part.name) == group or part.turn == self.view.turn
+                    for part in parts
+                )
             ):
                 group = "location" if group == "place" else "place"  # one word for the other
             for node in self.graph.parts(parent.id):
@@ -260,10 +263,8 @@ class _Grounder(Finder):
             return True
         if root.name in ("list", "order", "cart") and not is_event(whole):
             return True
-        return (
-            PLAN_VERB.match(title) is not None
-            and (head_is_event(whole) or _PLANS.match(title) is not None)
-            and content(whole) != content(root.title)
+        return PLAN_VERB.match(title) is not None and (
+            head_is_event(whole) or _PLANS.match(title) is not None
         )
 
     def _same_task(self, step: Step, title: str) -> TaskNode | None:
@@ -409,10 +410,10 @@ class _Grounder(Finder):
             and step.slot
             and "'s " in words
             and self.slot(words, within=scope) is None
+            and step.within.lower() not in (scope.name, scope.title.lower(), kind_name(scope.title))
         ):
-            if step.within.lower() not in (scope.name, scope.title.lower(), kind_name(scope.title)):
-                self.put(scope, f"{step.within} {step.slot}", value, step.text, title=words)
-                return None
+            self.put(scope, f"{step.within} {step.slot}", value, step.text, title=words)
+            return None
         if step.slot and scope is not None:
             self.put(scope, step.slot, value, step.text, title=step.slot.replace("_", " "))
             return None
@@ -426,9 +427,7 @@ class _Grounder(Finder):
             and (hit := self.find(words, loose=False)) is not None
         ):
             if hit.value is not None and not is_member(hit):
-                slot = (
-                    hit if content(words) & content(hit.title + " " + hit.name) or not step.details else hit
-                )
+                slot = hit
                 if not content(words) & (
                     content(hit.title) | content(hit.name)
                 ):  # named by its value: 'change Boston to Denver'
@@ -649,7 +648,7 @@ class _Grounder(Finder):
                 continue
             if slot == "number":
                 slot = "time"
-                time = self.typed_slot("time", detail.value, owner)
+                time = self.typed_slot("time", owner)
                 value = detail.value
                 if (
                     time is not None
@@ -662,7 +661,7 @@ class _Grounder(Finder):
                 )
                 continue
             held = (
-                self.typed_slot(slot, detail.value, owner)
+                self.typed_slot(slot, owner)
                 if slot in ("date", "time", "budget", "deadline", "email", "phone", "duration")
                 else None
             )
@@ -730,7 +729,7 @@ class _Grounder(Finder):
                         step.model_copy(update={"details": (detail,)}),
                     )
                     continue
-                held = self.typed_slot(slot, detail.value, None)
+                held = self.typed_slot(slot, None)
                 if held is not None and slot == "time" and detail.slot == "number" and held.value:
                     half = re.search(r"\s*[ap]\.?m\.?", held.value, re.IGNORECASE)
                     self._assign_value(
@@ -1043,7 +1042,10 @@ class _Grounder(Finder):
                     self.do(Remove(task=node.id), step.text)
         if len(self.operations) == before:  # it is so already; the reply says what it holds
             self.operations.append(
-                Check(said=step.text[:300], question=Question(kind="list", tasks=(container.id,), about=container.title))
+                Check(
+                    said=step.text[:300],
+                    question=Question(kind="list", tasks=(container.id,), about=container.title),
+                )
             )
         self.touch(container.id)
 
@@ -1781,7 +1783,7 @@ class _Grounder(Finder):
     # ---- relative changes ----------------------------------------------------------------------
 
     def _shift(self, step: Step) -> None:
-        change = step.value or ""
+        change = _relative(step.value or "")
         sign, amount = change[:1], change[1:]
         delta = values.duration_of(amount) if sign in "+-" else None
         if delta is not None and step.slot != "duration":
@@ -2016,6 +2018,28 @@ def _noun_of(title: str) -> str | None:
         0
     ].split()
     return slot_name(head[-1]) if head and head[-1].isalpha() and head[-1].islower() else None
+
+
+def _relative(change: str) -> str:
+    """A relative change with its sign first: 'two days later' as '+two days', 'double' as '*2', '+3' as it is."""
+    change = change.strip()
+    if change[:1] in ("+", "-", "*"):
+        return change
+    lowered = change.lower()
+    for word, factor in (
+        ("double", "*2"),
+        ("twice", "*2"),
+        ("triple", "*3"),
+        ("half", "*0.5"),
+        ("halve", "*0.5"),
+    ):
+        if re.match(rf"{word}\b(?! an?\b| hour| day)", lowered):
+            return factor
+    fewer = re.search(r"\b(?:earlier|sooner|less|fewer|before|down|shorter|minus|lower|forward)\b", lowered)
+    amount = re.sub(
+        r"\b(?:earlier|sooner|later|less|fewer|more|before|after|up|down|shorter|longer|minus|plus|lower|higher|by|back|forward)\b", " ", lowered
+    )  # fmt: skip
+    return ("-" if fewer else "+") + " ".join(amount.split())
 
 
 def _tidy(title: str) -> str:

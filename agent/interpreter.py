@@ -84,7 +84,7 @@ class Step(BaseModel):
     intent: Intent | None = Field(default=None, description="As read; grounding decides where it is None.")
     target: str = Field(default="", description="Words for the task, slot or entity it is about; '' is 'it'.")
     task: str | None = Field(default=None, description="Id of that task, where known.")
-    within: str = Field(default="", description="Words for the task that the target or the items are part of.")
+    within: str = Field(default="", description="Words for what the target or the items are part of.")
     within_task: str | None = None
     slot: str | None = Field(default=None, description="Short, value-free slot name for a set or a new task.")
     title: str | None = None

@@ -305,6 +305,7 @@ def top_level(text: str) -> list[str]:
 
 
 def common_stems(options: Iterable[str]) -> frozenset[str]:
+    """The stems that all options share, and that so tell none of them apart."""
     sets = [content(option) for option in options]
     return frozenset.intersection(*sets) if sets else frozenset()
 
@@ -437,8 +438,16 @@ def done_phrase(text: str) -> str:
 
 def typed_details(value: str) -> tuple[Detail, ...]:
     """The typed values of a text as details; 'room 217' too."""
-    if numbered := re.fullmatch(r"(?:in |at |to )?(room|gate|hall|table|seat|platform|suite|floor|apartment|unit|court|track|page|chapter|lane|pier|level) ([A-Z]?\d\w*)", value.strip(), re.IGNORECASE):
-        return (Detail(slot=numbered[1].lower(), value=numbered[2] if numbered[1][0].islower() else value.strip()),)
+    if numbered := re.fullmatch(
+        r"(?:in |at |to )?(room|gate|hall|table|seat|platform|suite|floor|apartment|unit|court|track|page|chapter|lane|pier|level) ([A-Z]?\d\w*)",
+        value.strip(),
+        re.IGNORECASE,
+    ):
+        return (
+            Detail(
+                slot=numbered[1].lower(), value=numbered[2] if numbered[1][0].islower() else value.strip()
+            ),
+        )
     return tuple(
         Detail(slot=SLOT_OF_KIND.get(span.kind, span.kind), value=span.text)
         for span in values.spot(" at " + value if re.fullmatch(r"\d{1,2}(?::\d\d)?", value) else value)

@@ -42,12 +42,19 @@ from .phrases import (
 from .questions import is_question, read_question
 from .talk import HYPOTHETICAL, NO, REPORTED, YES, clause_act, is_chat, is_past, is_phrase
 
+_LONGEST = 2_500  # characters; patterns take time that grows faster than the text
+
 
 class Rules:
     """General English task talk without a model. Not sure, it asks; it never guesses a change."""
 
     def read(self, utterance: str, view: View) -> Reading:
         """Read one utterance; the steps keep its order."""
+        if len(utterance) > _LONGEST or any(len(word) > 120 for word in utterance.split() if "/" not in word):
+            unread = Step(
+                text=utterance[:200], act="unsure", intent="check", value=utterance.strip()[:60] + "…"
+            )
+            return Reading((unread,), sure=False)
         masked, quotes = clauses.mask_quotes(clauses.normalise(utterance))
         reader = Reader(view, quotes)
         for sentence in clauses.sentences(masked):
@@ -77,9 +84,16 @@ def _unmasked(step: Step, quotes: tuple[str, ...]) -> Step:
     return Step.model_validate(back(step.model_dump())) if quotes else step
 
 
+def _plain(answer: re.Pattern[str], clause: Clause) -> bool:
+    """Whether a clause is a yes or a no and little else."""
+    return bool(answer.match(clauses.normalise(clause.text))) and len(clause.text.split()) <= 4
+
+
 def asks(core: str, mark: bool) -> bool:
     """Whether a clause asks; 'do it in two rounds' does not."""
-    return is_question(core, mark) and (mark or not re.match(r"(?:do|have|has) (?:it|that|this|the \w+ (?:on|in|at))\b", core, re.IGNORECASE))
+    return is_question(core, mark) and (
+        mark or not re.match(r"(?:do|have|has) (?:it|that|this|the \w+ (?:on|in|at))\b", core, re.IGNORECASE)
+    )
 
 
 _LABELLED = re.compile(
@@ -87,7 +101,10 @@ _LABELLED = re.compile(
     r"deliver (?:it )?to|ship (?:it )?to|send (?:it )?to)\s+(?P<value>(?:the\s|[A-Z]).*)",
     re.IGNORECASE,
 )
-_FINITE = re.compile(r"\b(?:does|doesn't|would|wouldn't|says?|said|did|didn't|isn't|aren't|seems?|suits?|thinks?)\b", re.IGNORECASE)
+_FINITE = re.compile(
+    r"\b(?:does|doesn't|would|wouldn't|says?|said|did|didn't|isn't|aren't|seems?|suits?|thinks?)\b",
+    re.IGNORECASE,
+)
 
 
 class Reader:
@@ -103,6 +120,7 @@ class Reader:
         self.number = 0
 
     def sentence(self, sentence: str) -> None:
+        """Read one sentence, and note whom it names."""
         self._sentence(sentence)
         people = known_people(self)
         named = [word for word in re.findall(r"[A-Z][\w'-]+", sentence) if word.lower() in people]
@@ -258,8 +276,19 @@ class Reader:
         text = body.rstrip(".! ")
         opened = clauses.clause(body, hint=hint)
         if used := _LABELLED.fullmatch(opened.core):
-            if not body.endswith("?") and not re.search(r"\b(?:instead of|in place of|rather than|back|again|after all|as (?:i|we)|with|on|for)\b", opened.core):
-                return [Step(text=sentence, act="set", target=hint, slot=slot_name(hint), value=noun_phrase_of(used["value"]))]
+            if not body.endswith("?") and not re.search(
+                r"\b(?:instead of|in place of|rather than|back|again|after all|as (?:i|we)|with|on|for)\b",
+                opened.core,
+            ):
+                return [
+                    Step(
+                        text=sentence,
+                        act="set",
+                        target=hint,
+                        slot=slot_name(hint),
+                        value=noun_phrase_of(used["value"]),
+                    )
+                ]
         for reader in (read_undo, read_back):
             if steps := reader(self, opened):
                 return self.hinted(steps, opened)
@@ -495,6 +524,7 @@ class Reader:
         return not any(names_event(node.title) for node in self.view.graph.parts(None))
 
     def old_new(self, value: str) -> tuple[str, str] | None:
+        """'Not Meyer but Maier', 'Saturday, not Friday' as (old, new)."""
         if found := re.fullmatch(r"(?:not |no longer )(.+?),? but (.+)", value, re.IGNORECASE):
             return found[1], found[2]
         if found := re.fullmatch(r"(.+?),? (?:not|instead of|rather than) (.+)", value, re.IGNORECASE):
@@ -566,6 +596,7 @@ class Reader:
     # ---- one clause ----------------------------------------------------------------------------
 
     def clause_steps(self, clause: Clause) -> list[Step]:
+        """The steps of one clause, by the first reader that knows its wording."""
         core = clause.core
         if season := re.match(
             r"(?:this|next|on|in|for) (?:spring|summer|autumn|fall|winter|week|weekend|month|year|\w+day),? (?=(?:i|we|let's|i'd|i'm|we're)\b)(.+)$",
@@ -574,14 +605,31 @@ class Reader:
         ):
             clause = clauses.clause(season[1], hint=clause.hint, quotes=self.quotes, first=clause.first)
             core = clause.core
-        if self.steps and self.steps[-1].act == "ask" and (meant := re.match(r"i (?:mean|meant),? (?:its |the |his |her |their )?(?P<slot>[\w ]+)[.?!]*$", clause.text, re.IGNORECASE)):
+        if (
+            self.steps
+            and self.steps[-1].act == "ask"
+            and (
+                meant := re.match(
+                    r"i (?:mean|meant),? (?:its |the |his |her |their )?(?P<slot>[\w ]+)[.?!]*$",
+                    clause.text,
+                    re.IGNORECASE,
+                )
+            )
+        ):
             asked = self.steps.pop()
             return [self._ask(clause.with_core(f"what is the {meant['slot']} of the {asked.target}"))]
-        if stated := re.fullmatch(r"(?:for|in|on) (?P<x>(?:the |my |our )[^,]+), (?P<slot>(?:the|my|our|its) [\w ]+?) (?P<verb>is|are|will be|should be|would be|has to be) (?P<v>.+)", core, re.IGNORECASE):
+        if stated := re.fullmatch(
+            r"(?:for|in|on) (?P<x>(?:the |my |our )[^,]+), (?P<slot>(?:the|my|our|its) [\w ]+?) (?P<verb>is|are|will be|should be|would be|has to be) (?P<v>.+)",
+            core,
+            re.IGNORECASE,
+        ):
             if self.names_task(stated["x"]):
                 clause = clause.with_core(f"{stated['slot']} of {stated['x']} {stated['verb']} {stated['v']}")
                 core = clause.core
-        if wondering := re.match(rf"(?:{NAME} (?:wants|would like|needs|asked|is asking) to know|{NAME} (?:asks|is asking|wonders)|i(?: have|'ve)? (?:forgot|forgotten|forget|can'?t remember|don'?t remember|lost track of))\s+(?P<q>(?:what|when|where|who|which|how|why|if|the|my|our)\b.+)", core):
+        if wondering := re.match(
+            rf"(?:{NAME} (?:wants|would like|needs|asked|is asking) to know|{NAME} (?:asks|is asking|wonders)|i(?: have|'ve)? (?:forgot|forgotten|forget|can'?t remember|don'?t remember|lost track of))\s+(?P<q>(?:what|when|where|who|which|how|why|if|the|my|our)\b.+)",
+            core,
+        ):
             return [self._ask(clause.with_core(re.sub(r",? would you mind.*$", "", wondering["q"])))]
         if moved := re.match(
             r"((?:on|in|for|at) [^,]{2,25}), ((?:the|a|an|my|our|we|i) .+)$", core, re.IGNORECASE
@@ -589,6 +637,11 @@ class Reader:
             if not read_purpose(self, clause) and not asks(moved[2], False):
                 clause = clause.with_core(f"{moved[2]} {moved[1]}")
                 core = clause.core
+        if self.view.question is None and any(node.status == "proposed" for node in self.view.graph.active):
+            if _plain(YES, clause):
+                return [Step(text=clause.text, act="yes", intent="update")]
+            if _plain(NO, clause):
+                return [Step(text=clause.text, act="no", intent="update")]
         if self.view.question is not None and self.number == 1 and (answer := self._answer(clause)):
             return answer
         if re.match(
@@ -778,13 +831,18 @@ class Reader:
             and not clause_act(core)
             and len(core.split()) <= 8
         ):
-            return [Step(text=clause.text, act="yes", intent="new", value=core)]
+            told = [step.value for step in read_set(self, clause) if step.act == "set" and step.value]
+            return [
+                Step(text=clause.text, act="yes", intent="new", value=told[0] if len(told) == 1 else core)
+            ]
         return []
 
     def chat(self, clause: Clause) -> Step:
+        """A clause that asks for nothing."""
         return Step(text=clause.text, act="chat", intent="check")
 
     def hinted(self, steps: list[Step], clause: Clause) -> list[Step]:
+        """Steps in the light of the label before them: 'date: make it Friday'."""
         if not clause.hint:
             return steps
         made = []

@@ -45,6 +45,7 @@ def clause_act(core: str) -> bool:
 
 
 def is_chat(clause: Clause) -> bool:
+    """Whether a clause is small talk, thanks or a greeting."""
     core = re.sub(r"[^\w\s']", " ", clause.core.lower()).strip()
     words = core.split()
     if not words:

@@ -319,10 +319,13 @@ def sent(
 
 def kept(graph: TaskGraph, plans: list[Plan]) -> float:
     """The share of the plans' values that stand where they belong: the bench would be idle without."""
-    wholes = [(whole.title, [part.value or "" for part in graph.parts(whole.id)]) for whole in graph.parts(None)]
+    wholes = [
+        (whole.title, [part.value or "" for part in graph.parts(whole.id)]) for whole in graph.parts(None)
+    ]
     right = [
         any(
-            value in values and set(plan.title.lower().split()) <= set(" ".join([title, "in", *values]).lower().split())
+            value in values
+            and set(plan.title.lower().split()) <= set(" ".join([title, "in", *values]).lower().split())
             for title, values in wholes
         )
         for plan in plans for value in plan.values.values()

@@ -219,8 +219,7 @@ class Scene:
     """Words, what a good model reads in them, and the lines of the plan that go and come.
 
     Each pattern is one for a line that goes (comes), and no other line does. asks: instead a question comes
-    back. focus: the tasks touched last, the latest first. open: the implementations known not to do it yet;
-    one that does it fails until it is taken out here.
+    back. focus: the tasks touched last, the latest first.
     """
 
     name: str
@@ -232,7 +231,6 @@ class Scene:
     focus: tuple[str, ...] = ()
     question: Clarify | None = None
     asks: bool = False
-    open: tuple[str, ...] = ()
 
     def view(self) -> View:
         graph = graph_of(*self.before)
@@ -240,7 +238,6 @@ class Scene:
         return View(graph, turn=len(self.before) + 1, focus=focus, question=self.question, now=NOW)
 
 
-WITHOUT_MODEL = ("rules", "model out of reach")  # the rules take yes and no only for an open question
 SCENES = [
     Scene(
         "new", "Book a table for four at Luigi's on Friday.", (),
@@ -351,7 +348,6 @@ SCENES = [
         "shift", "Move the date two days later.", TRIP,
         [{"act": "shift", "on": "t4", "value": "two days later"}],
         gone=("date = June 10th$",), new=("^trip / date = June 12(th)?$",),
-        open=("model", "model before rules"),  # grounding takes '+two days', not the words
     ),
     Scene("yes", "Yes, please.", TRIP, [{"act": "yes"}], gone=("hotel = Ritz$",), question=REALLY),
     Scene("no", "No, thanks.", TRIP, [{"act": "no"}], question=REALLY),
@@ -366,15 +362,15 @@ SCENES = [
     Scene(
         "an answer in a sentence", "The seat is aisle.", TRIP,
         [{"act": "set", "in": "t1", "slot": "seat", "value": "aisle"}],
-        new=("^trip / seat = aisle$",), question=SEAT, open=(*WITHOUT_MODEL, "rules, then model"),
+        new=("^trip / seat = aisle$",), question=SEAT,
     ),
     Scene(
         "yes to a proposal", "Yes.", PROPOSED, [{"act": "yes"}],
-        gone=(r"seat = aisle \[proposed\]$",), new=("^trip / seat = aisle$",), open=WITHOUT_MODEL,
+        gone=(r"seat = aisle \[proposed\]$",), new=("^trip / seat = aisle$",),
     ),
     Scene(
         "no to a proposal", "No.", PROPOSED, [{"act": "no"}],
-        gone=(r"seat = aisle \[proposed\]$",), open=WITHOUT_MODEL,
+        gone=(r"seat = aisle \[proposed\]$",),
     ),
     Scene(
         "something else than the answer", "Change the date to June 20th.", TRIP,
@@ -408,11 +404,7 @@ def strangers(lines: Iterable[str], patterns: Sequence[str]) -> list[str]:
 
 
 @scenes
-def test_words_have_the_effect_that_is_meant(
-    reader: Reader, scene: Scene, request: pytest.FixtureRequest
-) -> None:
-    if reader.name in scene.open:
-        request.applymarker(pytest.mark.xfail(strict=True, reason="known not to be done yet"))
+def test_words_have_the_effect_that_is_meant(reader: Reader, scene: Scene) -> None:
     view = scene.view()
     graph, operations = after(reader.read(scene.said, view, scene.steps), view)
     then, now = lines_of(view.graph), lines_of(graph)

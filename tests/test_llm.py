@@ -1135,8 +1135,8 @@ WORDS = 'by the user\'s words "so"'
         (
             "never",
             False,
-            'no, the user never asked to remove "pen" from "cart"; '
-            f'instead it was replaced by "ink" in turn 4, {WORDS}',
+            'no, the user never asked to remove "pen" from "cart"; instead it was replaced by "ink" '
+            f"in turn 4, {WORDS}",
         ),
         ("never", True, 'right, the user never asked to remove "pen" from "cart"; now it is "ink"'),
     ],
@@ -1229,8 +1229,11 @@ def test_the_brief_says_what_was_linked_and_who_uses_what_changed() -> None:
         Link(task="t3", on="t2"),
         Update(task="t2", title="chop fennel"),
     )
-    ties = [(Link(task="t3", on="t2"), "now uses"), (Unlink(task="t3", on="t2"), "no longer uses")]
-    for operation, words in ties:
+    ties: dict[str, Link | Unlink] = {
+        "now uses": Link(task="t3", on="t2"),
+        "no longer uses": Unlink(task="t3", on="t2"),
+    }
+    for words, operation in ties.items():
         turn = Turn(changes=(Change(operation=operation, changed=("t3",)),))
         told = reply_prompt(replace(BRIEF, graph=soup, turn=turn)).splitlines()[1]
         assert told == f'Noted ({operation.kind}): "make stew" {words} "chop fennel" of "make soup"'
