@@ -367,7 +367,7 @@ def read_missing(reader: Reader, clause: Clause) -> list[Step]:
     for pattern in (
         r"(?:there'?s|there is|there are|we have|i have|we'?ve got|they have|they had|the (?:store|shop) (?:has|had)) (?:no|not any|no more) (?P<x>.+?)(?: (?:left|in the|at|at all|any|anywhere|here|available|today|in stock)\b.*)?",
         r"(?!i\b|we\b)(?:.+? )(?:has|have|had|carries|sells|stocks) (?:no|no more|not any) (?P<x>.+)",
-        r"(?P<x>.+?) (?:has|have) (?:gone (?:off|bad|missing|sour|up)|run out|expired|sold out|spoiled|died|broken)(?: .*)?",
+        r"(?P<x>(?!we\b|i\b|they\b|you\b).+?) (?:has|have) (?:gone (?:off|bad|missing|sour|up)|run out|expired|sold out|spoiled|died|broken)(?: .*)?",
         r"(?P<x>.+?) (?:is|are) (?:wrong|incorrect|a mistake|not right|a typo)",
         r"(?:we|i|they|the store|the shop)(?:'re|'m| are| is| am| ran| have run|'ve run)?(?: run)? (?:all )?out of (?P<x>.+)",
         r"(?P<x>.+?) (?:is|are|'s|'re) (?:sold out|corrupted|corrupt|lost|ruined|damaged|useless|contaminated|mouldy|moldy|spoilt|stale|expired|dead|out of stock|not available|unavailable|fully booked|booked out|gone|closed|taken|too expensive|too pricey|too dear|not in stock|missing|no longer available|out of season|out|rotten|spoiled|discontinued|full|double[- ]booked|broken|overbooked|closed for \w+)(?: .*)?",
@@ -378,6 +378,8 @@ def read_missing(reader: Reader, clause: Clause) -> list[Step]:
     ):
         found = re.fullmatch(pattern, core, re.IGNORECASE)
         if found:
+            if "allergic" in pattern and not reader.known(noun_phrase_of(found["x"])):
+                continue
             thing = noun_phrase_of(
                 re.sub(r"\s+(?:at all|anywhere|at the moment|right now|left|any ?more)$", "", found["x"])
             )

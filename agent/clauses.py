@@ -25,14 +25,14 @@ _LEAD = re.compile(
     r"by the way|actually|wait|sorry|oops|no,? wait|no(?=\s*[,!.-])|never ?mind(?=\s*,)|change of plans?|new plan|no no|on second thoughts?|i'?ve changed my mind|i changed my mind|changed my mind|hold on|hang on|one (?:moment|sec|second)|come to think of it|you know what|"
     r"good news|bad news|great|cool|perfect|thanks|thank you|yeah|listen|look|guys|maybe just|just|anyway|first of all|"
     r"in fact|to be honest|honestly|basically|my bad|my mistake|whoops|correction|typo|to correct(?: that)?|"
-    r"let me (?:re)?think|i misspoke|that'?s wrong|that was wrong|wrong one|my mistake|apologies|i mean|i meant|on reflection|thinking about it|come to think|but|too|again|yep|ugh|damn|argh|nah|"
+    r"let me (?:re)?think|i misspoke|i got (?:that|it) wrong|that'?s wrong|that was wrong|wrong one|my mistake|apologies|i mean|i meant|on reflection|thinking about it|come to think|but|too|again|yep|ugh|damn|argh|nah|"
     r"yes|update|quick update|one more thing|another thing|next|finally|lastly|instead|turns out(?: that)?|it turns out(?: that)?|looks like|apparently|unfortunately|luckily|"
     r"to begin with|for now|nice(?! work| job| one| to)|super|as for the rest)"
     r"(?:\s*[,!.:;-]+\s*|\s+(?=\S)))",
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
-    r"\b(?:sorry|oops|whoops|i mean|i meant|my mistake|my bad|correction|no wait|wait|typo|to correct|misspoke|changed my mind|actually|"
+    r"\b(?:sorry|oops|whoops|i mean|i meant|my mistake|my bad|correction|no wait|wait|typo|to correct|misspoke|got (?:that|it) wrong|changed my mind|actually|"
     r"that'?s wrong|scratch that|apologies)\b",
     re.IGNORECASE,
 )
@@ -77,7 +77,7 @@ _SEPARATOR = re.compile(
 )
 _LEAD_ONLY = re.compile(
     r"(?:(?:and|so|then|well|oh|ah|um|uh|er|hmm+|hm|ok(?:ay)?|alright|hey|hi|hello|please|now|also|actually|wait|sorry|oops|whoops|no|no wait|"
-    r"to correct(?: that| myself)?|i misspoke|that'?s wrong|that was wrong|my mistake|my bad|correction|typo|i meant?|wrong one|good news|bad news|"
+    r"to correct(?: that| myself)?|i misspoke|i got (?:that|it) wrong|that'?s wrong|that was wrong|my mistake|my bad|correction|typo|i meant?|wrong one|good news|bad news|"
     r"on second thoughts?|hold on|hang on|i'?ve changed my mind|i changed my mind|you know what|come to think of it|by the way|btw|great|thanks|thank you|perfect|cool|yeah|yes|nope|apologies|"
     r"first|one more thing|second|third|finally|lastly|next|afterwards|then again|in fact|let me (?:re)?think|nah|super|nice)[\s,!.:;-]*)+",
     re.IGNORECASE,

@@ -148,6 +148,15 @@ class _Grounder(Finder):
                     held = node
                     if node.name == name:
                         break
+        if held is None and parent is not None and name not in ("value", "detail"):
+            wanted = content(slot.replace("_", " "))
+            held = next(
+                (
+                    part for part in self.graph.parts(parent.id)
+                    if wanted and not is_member(part) and part.value is not None and wanted < content(part.title)
+                    and owned_by(part, slot.replace("_", " "))
+                ), None,
+            )  # fmt: skip
         if held is not None:
             if _same_value(held.value, value):
                 self.touch(held.id)

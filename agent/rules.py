@@ -37,6 +37,7 @@ from .phrases import (
     slot_value,
     step_of,
     top_level,
+    typed_details,
     value_only,
 )
 from .questions import is_question, read_question
@@ -252,7 +253,10 @@ class Reader:
         if asks(clauses.clause(name).core, False):
             return "", name + "."
         if len(name.split()) > 7 or (
-            " - " in sentence and ":" not in sentence and clauses.starts_clause(name) and not self.known(name)
+            " - " in sentence
+            and not re.search(r":\s", sentence)
+            and clauses.starts_clause(name)
+            and not self.known(name)
         ):
             return "", sentence
         if re.fullmatch(
@@ -715,6 +719,16 @@ class Reader:
             and not re.match(r"(?:have|has|is|are|was|do|did|does)\b", core, re.IGNORECASE)
         ):
             return [self._ask(clause)]
+        subject = re.match(
+            rf"(?P<p>{NAME})(?:'s)? (?:is|has|had|must|can|can't|could|cannot|needs|leaves|works|wants|prefers|would|may|might|gets|got|finishes|arrives)\b",
+            core,
+        )
+        if subject and subject["p"].lower() in known_people(self) and not clause.question:
+            for reader in (read_missing, read_replacement, read_resume, read_remove, read_assign, read_add):
+                if steps := reader(self, clause):
+                    return self.hinted(steps, clause)
+            self.typed = typed_details(core) or self.typed
+            return [self.chat(clause)]  # a reason, not a task
         for reader in _READERS:
             if steps := reader(self, clause):
                 return self.hinted(steps, clause)
@@ -725,6 +739,9 @@ class Reader:
         return clause.request and not asks(clause.core, False)
 
     def _ask(self, clause: Clause) -> Step:
+        clause = clause.with_core(
+            re.sub(r"\b(?:taking part|takes part|take part|participating|involved)\b", "coming", clause.core)
+        )
         core = re.sub(
             r"[.;]\s*(?:can|could) you (?:double-?)?check\b.*$", "", clause.core, flags=re.IGNORECASE
         )

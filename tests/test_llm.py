@@ -1121,6 +1121,7 @@ ASKED_FOR = Verdict(
     said="so",
 )
 WORDS = 'by the user\'s words "so"'
+NEVER = "the user never asked to remove"
 
 
 @pytest.mark.parametrize(
@@ -1135,10 +1136,9 @@ WORDS = 'by the user\'s words "so"'
         (
             "never",
             False,
-            'no, the user never asked to remove "pen" from "cart"; instead it was replaced by "ink" '
-            f"in turn 4, {WORDS}",
+            f'no, {NEVER} "pen" from "cart"; instead it was replaced by "ink" in turn 4, {WORDS}',
         ),
-        ("never", True, 'right, the user never asked to remove "pen" from "cart"; now it is "ink"'),
+        ("never", True, f'right, {NEVER} "pen" from "cart"; now it is "ink"'),
     ],
 )
 def test_a_verdict_on_what_was_asked_for_speaks_of_that(kind: Any, denied: bool, line: str) -> None:
