@@ -724,8 +724,8 @@ class Reader:
             core,
         )
         if subject and subject["p"].lower() in known_people(self) and not clause.question:
-            for reader in (read_missing, read_replacement, read_resume, read_remove, read_assign, read_add):
-                if steps := reader(self, clause):
+            for known in (read_missing, read_replacement, read_resume, read_remove, read_assign, read_add):
+                if steps := known(self, clause):
                     return self.hinted(steps, clause)
             self.typed = typed_details(core) or self.typed
             return [self.chat(clause)]  # a reason, not a task
