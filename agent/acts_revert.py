@@ -523,7 +523,7 @@ def read_correct(reader: Reader, clause: Clause) -> list[Step]:
     if (person := re.match(rf"({NAME}) \w+s\b", core)) and person[1].lower() in known_people(reader):
         return [reader.chat(clause)]
     explicit = re.search(
-        r"\b(?:sorry|oops|whoops|no wait|no, wait|i mean|i meant|correction|typo|misspoke|mistake|my bad|wrong)\b",
+        r"\b(?:sorry|oops|whoops|no wait|no, wait|i mean|i meant|correction|typo|misspoke|mistake|my bad|wrong|changed my mind)\b",
         clause.text,
         re.IGNORECASE,
     )

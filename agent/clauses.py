@@ -22,7 +22,7 @@ _QUOTES = {
 }
 _LEAD = re.compile(
     r"^(?:(?:and|so|then|well|oh|ah|um|uh|er|hmm+|hm|ok(?:ay)?|alright|all right|right|hey|hi|hello|please|now|also|plus|btw|"
-    r"by the way|actually|wait|sorry|oops|no,? wait|no(?=\s*[,!.-])|never ?mind(?=\s*,)|change of plans?|new plan|no no|on second thoughts?|i'?ve changed my mind|i changed my mind|changed my mind|hold on|hang on|one (?:moment|sec|second)|come to think of it|you know what|"
+    r"by the way|actually|wait|sorry|oops|no,? wait|no(?=\s*[,!.-])|never ?mind(?=\s*,)|change of plans?|new plan|change (?:that|it)(?=\s*,)|no no|on second thoughts?|i'?ve changed my mind|i changed my mind|changed my mind|hold on|hang on|one (?:moment|sec|second)|come to think of it|you know what|"
     r"good news|bad news|great|cool|perfect|thanks|thank you|yeah|listen|look|guys|maybe just|just|anyway|first of all|"
     r"in fact|to be honest|honestly|basically|my bad|my mistake|whoops|correction|typo|to correct(?: that)?|"
     r"let me (?:re)?think|i misspoke|i got (?:that|it) wrong|that'?s wrong|that was wrong|wrong one|my mistake|apologies|i mean|i meant|on reflection|thinking about it|come to think|but|too|again|yep|ugh|damn|argh|nah|"

@@ -782,7 +782,13 @@ class _Grounder(Finder):
             return
         if step.old == "last" and (alike := self._headed_alike(value)) is not None:
             node, phrase = alike
-            new = _exchanged(node.value or node.title, phrase, value)
+            noun = content(value.split()[-1])
+            new = (
+                " ".join(value.split()[:-1])
+                if node.value == phrase and noun <= content(node.title) and not noun & content(phrase)
+                else ""
+            )
+            new = new or _exchanged(node.value or node.title, phrase, value)
             self.do(
                 Update(task=node.id, value=new)
                 if node.value is not None
@@ -829,6 +835,9 @@ class _Grounder(Finder):
         words = value.split()
         if len(words) < 2 or not words[-1].isalpha():
             return None
+        slot = self.slot(words[-1])
+        if slot is not None and slot.value and content(words[-1]) <= content(slot.title):
+            return slot, slot.value  # 'blue tiles' where the tiles are green
         for node in sorted(self.graph.active, key=lambda one: -one.turn):
             found = re.search(rf"[\w-]+\s+{re.escape(words[-1])}\b", node.value or node.title, re.IGNORECASE)
             if found and found[0].lower() != value.lower():
@@ -1194,6 +1203,11 @@ class _Grounder(Finder):
                 node = self.find(words, gone=True, active=False)
             if node is None and re.fullmatch(r"(?:them|those|all of (?:them|it)|it|both)?", words):
                 node = self._last_gone()
+            if node is None and words and (owner := self._former_owner(words, None)) is not None:
+                to = self._state_with(owner, words, first=False)
+                if to is not None and to < len(owner.history):
+                    self.do(Rollback(task=owner.id, to=to), step.text)
+                    continue
             if node is None:
                 present = self.find(words) if words else None
                 if present is not None:

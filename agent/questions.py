@@ -846,7 +846,7 @@ def _slot_of(wh: str) -> str:
 
 def _bare(words: str) -> str:
     """Words without articles and signs around them; nothing for a pronoun."""
-    words = " ".join(re.sub(r"[?!;:]", " ", words).split()).strip(" .,'\"")
+    words = " ".join(re.sub(r"[?!;]|:(?!\d)", " ", words).split()).strip(" .,'\"")
     previous = None
     while previous != words:
         previous, words = words, _ARTICLE.sub("", words)

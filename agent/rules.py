@@ -990,7 +990,12 @@ class Reader:
             return [self.chat(clause)]
         if steps := read_statement(self, clause):
             return self.hinted(steps, clause)
-        if self.steps and self.steps[-1].act == "ask" and is_phrase(core) and not has_verb(core):
+        if (
+            self.steps
+            and self.steps[-1].act == "ask"
+            and is_phrase(core)
+            and (not has_verb(core) or len(list_words(core)) > 1)
+        ):
             return [self.chat(clause)]  # 'What is the complete plan? Place, day and arbiter.'
         first = re.match(
             r"([a-z-]+)\s+(?:the|a|an|my|our|his|her|their|some|new|all|two|three|four|\d+)\s+\w",

@@ -93,7 +93,10 @@ def is_chat(clause: Clause) -> bool:
         core,
     ):
         return True
-    if re.match(r"(?:i|we) (?:will|can|ll|am going to|m going to) (?:now )?(?:provide|give|tell|send|share|list|dictate|feed|supply|explain)\b", core):
+    if re.match(
+        r"(?:i|we) (?:will|can|ll|am going to|m going to) (?:now )?(?:provide|give|tell|send|share|list|dictate|feed|supply|explain)\b",
+        core,
+    ):
         return True  # 'I will give you the details' brings none yet
     return bool(
         re.match(r"(?:thanks?|thank you|thx|cheers|lol|haha+|hehe|wow|good (?:morning|evening|night|luck|day|job|work|point)|nice (?:one|work|job|to)|well done|see you|"
