@@ -380,6 +380,14 @@ def read_missing(reader: Reader, clause: Clause) -> list[Step]:
         if found:
             if "allergic" in pattern and not reader.known(noun_phrase_of(found["x"])):
                 continue
+            words = found["x"].split()
+            if (
+                len(words) > 1
+                and re.fullmatch(r"\w+(?:ed|en)|in time|here", words[-1])
+                and not reader.known(noun_phrase_of(found["x"]))
+            ):
+                reader.missing = noun_phrase_of(" ".join(words[:-1]))
+                return [reader.chat(clause)]
             thing = noun_phrase_of(
                 re.sub(r"\s+(?:at all|anywhere|at the moment|right now|left|any ?more)$", "", found["x"])
             )
@@ -412,7 +420,7 @@ def read_instead(reader: Reader, clause: Clause) -> list[Step]:
         )
     ) or bool(re.search(r"\blet'?s all\b", clause.text, re.IGNORECASE))
     body = re.sub(
-        r",?\s*\b(?:everywhere|in (?:all|both|every)\b.*|for (?:all|both|everything)(?: of (?:them|it))?|throughout)\b",
+        r",?\s*\b(?:everywhere|across the board|all over|in (?:all|both|every)\b.*|for (?:all|both|everything)(?: of (?:them|it))?|throughout)\b",
         "",
         body,
         flags=re.IGNORECASE,

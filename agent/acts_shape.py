@@ -186,6 +186,13 @@ def read_merge(reader: Reader, clause: Clause) -> list[Step]:
 def read_only(reader: Reader, clause: Clause) -> list[Step]:
     """'Reset it to just A and B', 'only keep A', 'remove everything except A'."""
     core = clause.core
+    core = re.sub(r",?\s+(?:and )?(?:nothing|nobody|no one) else$", "", core, flags=re.IGNORECASE)
+    core = re.sub(
+        r"^((?:i|we) (?:want|need|'d like)) (just|only) (.+?)(?: in (?:there|it))?$",
+        r"only want \3",
+        core,
+        flags=re.IGNORECASE,
+    )
     for pattern in (
         r"(?:reset|reduce|limit|restrict|narrow|cut|trim|strip|pare|bring|boil|set|change|shrink|get) (?P<target>.*?)\s?(?:down |back )?to (?:just |only |nothing but |exactly )(?:have |include |the two: )?(?P<items>.+)",
         r"(?:reset|reduce|limit|restrict|narrow|trim|strip|pare) (?P<target>.*?)\s?(?:down |back )?to (?P<items>.+)",

@@ -206,7 +206,7 @@ def read_purpose(reader: Reader, clause: Clause) -> list[Step]:
     """'To make soup, wash and chop celery', 'for the curry, chop onions and ginger', 'for the salad I need A and B'."""
     core = clause.core
     found = re.fullmatch(
-        r"(?:to|in order to) (?P<goal>(?:make|cook|bake|build|prepare|do|create|set up|get|finish|fix|sew|knit|plan|organi[sz]e|clean|paint|brew|host|write|assemble|craft|launch|ship|release|run|grow|plant|install|record|print|repair|restore|mix|assemble|throw)\b[^,]+?),\s*(?:i |we |you )?(?:need to |have to |must |should |first |will |need |want )?(?P<body>.+)",
+        r"(?:to|in order to) (?P<goal>(?!be\b|correct\b|begin\b|start with\b|clarify\b|confirm\b|sum\b|repeat\b|the\b|me\b|a\b|my\b|our\b)[a-z]+(?: (?:up|out|off|over|together))? [^,]{2,60}?),\s*(?:i |we |you )?(?:need to |have to |must |should |first |will |need |want )?(?P<body>.+)",
         core,
         re.IGNORECASE,
     )
