@@ -63,6 +63,8 @@ class Asker(Finder):
         tasks: tuple[str, ...]
         if step.task is not None and step.task in self.graph:
             tasks = (step.task,)
+        elif kind in ("value", "before", "history", "why") and (owned := self._owned(step.target)) is not None:
+            tasks = (owned.id,)
         elif kind in ("claim", "ever"):
             tasks, value, container = self._claimed(step, container)
         else:
@@ -82,6 +84,12 @@ class Asker(Finder):
             denied=asked.denied,
         )
         return Check(said=step.text[:300], question=question)
+
+    def _owned(self, words: str) -> TaskNode | None:
+        """'date of the training in Napier': that slot of that task."""
+        found = re.fullmatch(r"(?:the )?([\w ]+?) (?:of|for) (?:the |my |our )?(.+)", words)
+        owner = self.whole(found[2]) if found else None
+        return self.slot(found[1], within=owner) if found and owner is not None else None
 
     def _place(self, step: Step) -> TaskNode | None:
         """The task that something is supposed or listed to be in."""

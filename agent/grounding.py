@@ -248,7 +248,7 @@ class _Grounder(Finder):
         slot = slot_name(step.slot) if step.slot else None
         purpose = bool(step.items) and step.intent == "new" and step.target == step.title and not event
         if parent is None and root is not None:
-            hinted = slot is not None
+            hinted = slot is not None and not (event and slot == kind_name(whole))
             if hinted or (not purpose and not self._own_root(title, whole, root)):
                 parent = root
         name = whole if event or planned else title
@@ -272,9 +272,7 @@ class _Grounder(Finder):
             return True
         if root.name in ("list", "order", "cart") and not is_event(whole):
             return True
-        return PLAN_VERB.match(title) is not None and (
-            head_is_event(whole) or _PLANS.match(title) is not None
-        )
+        return head_is_event(whole) or _PLANS.match(title) is not None
 
     def _same_task(self, step: Step, title: str) -> TaskNode | None:
         wanted = content(title)

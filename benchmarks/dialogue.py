@@ -1,7 +1,7 @@
 """A long talk about many plans, made from a fixed seed: what is said, what is meant, and what to reply.
 
 Every ten turns hold the same kinds of turns in another order, so that any two windows of ten can be compared.
-About a third is said in roundabout words. Whether the rules are sure of an utterance is not decided here: the
+About a fifth is said in roundabout words. Whether the rules are sure of an utterance is not decided here: the
 benchmark counts it.
 """
 
@@ -77,7 +77,7 @@ class Said:
         return json.dumps({"steps": [step]})
 
 
-_LINE = re.compile(r"^(\d+)( +)(\S+)(.*)$")
+_LINE = re.compile(r"^( *)(\d+) +(\S+)(.*)$")
 
 
 def number_of(prompt: str, title: str, part: str) -> int | None:
@@ -86,13 +86,13 @@ def number_of(prompt: str, title: str, part: str) -> int | None:
     for line in prompt.splitlines():
         if not (found := _LINE.match(line)):
             continue
-        number, indent, name, rest = found.groups()
+        indent, number, name, rest = found.groups()
         if depth is not None and len(indent) > depth:
             if part and (name == part or f'"{part}"' in rest):
                 return int(number)
         else:
             depth = len(indent) if title in (name, *re.findall(r'"([^"]*)"', rest)) else None
-            if depth and not part:
+            if depth is not None and not part:
                 return int(number)
     return None
 

@@ -320,7 +320,7 @@ def sent(
 def kept(graph: TaskGraph, plans: list[Plan]) -> float:
     """The share of the plans' values that stand where they belong: the bench would be idle without."""
     wholes = [
-        (whole.title, [part.value or "" for part in graph.parts(whole.id)]) for whole in graph.parts(None)
+        (whole.title, [part.value or "" for part in graph.parts(whole.id)]) for whole in graph.active
     ]
     right = [
         any(
