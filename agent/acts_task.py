@@ -370,6 +370,8 @@ def read_do(reader: Reader, clause: Clause) -> list[Step]:
         ]
     if verb not in DO and not clause.request:
         return []
+    if verb not in DO:
+        reader.guessed = True
     if clause.question and not clause.request:
         return []
     if (

@@ -119,7 +119,7 @@ class View:
     schemas: tuple[TaskSchema, ...] = ()
     examples: tuple[str, ...] = ()
     now: datetime = field(default_factory=datetime.now)
-    budget: int = 600
+    budget: int = 300
 
 
 @dataclass(frozen=True, slots=True)

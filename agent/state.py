@@ -229,7 +229,7 @@ class Context(BaseModel):
         default=None, description="Who writes the reply: template, model, or auto; null is as configured."
     )
     token_budget: int = Field(
-        default=600, ge=50, le=100_000, description="Tokens that the outline and the facts may take each."
+        default=300, ge=50, le=100_000, description="Tokens that the outline and the facts may take each."
     )
     approve: bool = Field(
         default=False,
