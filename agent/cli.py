@@ -239,7 +239,7 @@ def threads(as_json: AsJson = False) -> None:
             ]
         )
     elif found:
-        console().print(thread_list(found))
+        console().print(thread_list(found, console().width))
     else:
         typer.echo("No threads yet. Begin one with: taskloom chat")
 

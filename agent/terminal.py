@@ -147,16 +147,19 @@ def task_history(node: TaskNode) -> RenderableType:
 # ---- threads --------------------------------------------------------------------------------------
 
 
-def thread_list(threads: Iterable[ThreadInfo]) -> RenderableType:
-    """The threads as a table, times in the zone of this machine."""
+def thread_list(threads: Iterable[ThreadInfo], width: int = 80) -> RenderableType:
+    """The threads as a table of a width in columns, times in the zone of this machine."""
     table = Table(box=None, pad_edge=False, show_edge=False, header_style="dim")
-    table.add_column("thread", overflow="fold")
-    table.add_column("turns", justify="right")
-    table.add_column("last used", no_wrap=True)
-    table.add_column("began with", overflow="ellipsis", no_wrap=True, ratio=1)
+    threads = list(threads)
+    longest = min(36, max((len(info.thread) for info in threads), default=0))
+    left = max(12, width - max(longest, 6) - 5 - 16 - 7)  # what the other columns and the gaps leave
+    table.add_column("thread", overflow="fold", width=max(longest, 6))
+    table.add_column("turns", justify="right", width=5)
+    table.add_column("last used", width=16)
+    table.add_column("began with")
     for info in threads:
         used = info.used.astimezone().strftime("%Y-%m-%d %H:%M")
-        table.add_row(safe(info.thread), str(info.turns), used, safe(clip(info.title, 200)))
+        table.add_row(safe(info.thread), str(info.turns), used, safe(clip(info.title, left)))
     return table
 
 

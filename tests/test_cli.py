@@ -248,6 +248,16 @@ def test_tasks_in_every_form(invoke: Invoke, script: Callable[[Any], Path]) -> N
     assert "there is no thread 'y'" in invoke("tasks", "--thread", "y", code=2).stderr
 
 
+def test_the_list_fits_eighty_columns_and_keeps_the_names(invoke: Invoke, tmp_path: Path) -> None:
+    for name in ("trip", "a-thread-with-a-rather-long-name-of-its-own"):
+        invoke("chat", "--thread", name, input="add task one " + "and a very long title " * 8 + "\n/quit\n")
+    told = invoke("threads").stdout
+    assert "trip" in told
+    assert "a-thread-with-a-rather-long" in told
+    assert "turns" in told
+    assert max(map(len, told.splitlines())) <= 80
+
+
 def test_without_threads(invoke: Invoke) -> None:
     assert "No threads yet" in invoke("threads").stdout
     assert invoke("threads", "--json").stdout == "[]\n"
