@@ -122,7 +122,8 @@ class Answers:
                 for piece in self._listing(self.names.full(n), list(members(self.graph, n.id)))
             ]
         if len(wholes) == 1 and rest:
-            return self._listing(self.names.full(wholes[0]), rest)
+            name = self.names.with_value if wholes[0] in nodes else self.names.full
+            return self._listing(name(wholes[0]), rest)
         return self._listing("", nodes)
 
     def _asked(self, answer: Answer) -> list[TaskNode]:

@@ -63,7 +63,9 @@ class Asker(Finder):
         tasks: tuple[str, ...]
         if step.task is not None and step.task in self.graph:
             tasks = (step.task,)
-        elif kind in ("value", "before", "history", "why") and (owned := self._owned(step.target)) is not None:
+        elif (
+            kind in ("value", "before", "history", "why") and (owned := self._owned(step.target)) is not None
+        ):
             tasks = (owned.id,)
         elif kind in ("claim", "ever"):
             tasks, value, container = self._claimed(step, container)
@@ -398,8 +400,7 @@ class Asker(Finder):
         found = self._nearest(words)
         if found:
             return "value", tuple(node.id for node in found), None
-        root = self.graph.root(home.id) if home is not None else None
-        return ("summary", (root.id,) if root and self.graph.parts(root.id) else (), None)
+        return "summary", (), None
 
     def _holds(self, node: TaskNode) -> bool:
         return bool(self.graph.parts(node.id)) or any(self.graph[key].active for key in node.depends_on)

@@ -47,7 +47,8 @@ def faults_of(reply: str, brief: Brief) -> list[str]:
 # ---- what may be taken as said by someone else ----------------------------------------------------
 
 _SAID = re.compile(
-    r"\b(?:said|asked|told me|wrote|words|about|of|turn \d+)\W{0,3}(?:\"[^\"\n]*\"|“[^”\n]*”)", re.IGNORECASE
+    r"\b(?:said|asked|told me|wrote|words|about|of|turn \d+(?:, as)?)\W{0,3}(?:\"[^\"\n]*\"|“[^”\n]*”)",
+    re.IGNORECASE,
 )
 
 

@@ -777,3 +777,13 @@ def test_every_turn_has_a_reply_that_passes_its_own_check(data: st.DataObject) -
         assert reply.strip()
         assert "  " not in reply
         assert reply_to(talk.brief) == reply
+
+
+def test_what_a_value_once_was_may_be_quoted_and_a_whole_keeps_its_value_in_a_list() -> None:
+    talk = trip()
+    told = talk(answers=[ask("list", "t2", "t3", of=("t2",))])
+    assert "Seattle" in told
+    assert "Chicago" in told
+    talk(answers=[ask("history", "t2", of=("t2",))])
+    assert talk.faults('It was San Francisco until turn 7, as "San Francisco, then".') == []
+    assert talk.faults("The destination is San Francisco.") != []
