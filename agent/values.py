@@ -123,6 +123,8 @@ def spot(text: str, *, loose: bool = True) -> tuple[Span, ...]:
             raw = match[0].rstrip(" ,")
             if kind in ("url", "email"):
                 raw = raw.rstrip(".?!)")
+            elif kind == "time" and re.search(r"\b[ap]m\.$", raw, re.IGNORECASE):
+                raw = raw[:-1]  # the sentence's, not the abbreviation's
             start = match.start()
             if kind == "time" and (lead := re.match(r"(?:from|between)\s+", raw, re.IGNORECASE)):
                 start, raw = start + lead.end(), raw[lead.end() :]

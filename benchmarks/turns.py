@@ -319,9 +319,7 @@ def sent(
 
 def kept(graph: TaskGraph, plans: list[Plan]) -> float:
     """The share of the plans' values that stand where they belong: the bench would be idle without."""
-    wholes = [
-        (whole.title, [part.value or "" for part in graph.parts(whole.id)]) for whole in graph.active
-    ]
+    wholes = [(whole.title, [part.value or "" for part in graph.parts(whole.id)]) for whole in graph.active]
     right = [
         any(
             value in values
