@@ -84,6 +84,7 @@ _NEGATED = re.compile(
 )
 _EXCHANGE = re.compile(r"replac|swap|exchang|switch|chang|mov|updat", re.IGNORECASE)
 _FOR_ANOTHER = re.compile(r"\s*(?:with|by|to|for|→|->)\s", re.IGNORECASE)
+_TO = re.compile(r"\W*\s(?:to|into|→|->)\s", re.IGNORECASE)
 _TALE = re.compile(r"\bin turn \d", re.IGNORECASE)
 _WAS_AFTER = re.compile(
     r"^[\s\"”)]*(?:\w+\s+){0,2}?(?:no longer|not any ?more|any ?more|was|were|until|before|originally"
@@ -112,7 +113,7 @@ def _superseded_as_current(text: str, brief: Brief, answers: Sequence[Answer]) -
                 continue
             if _slight(term) and not any(names(title, before) for title in titles):
                 continue
-            if not _is_former(before, after):
+            if not _is_former(before, after) and not _gave_way(term, before, after, brief.graph):
                 yield f"gives {term!r} as current, which it is not"
                 break
 
@@ -229,6 +230,19 @@ def _is_former(before: str, after: str) -> bool:
     )
     return past or bool(
         re.search(r"\b(?:former|removed|old|no longer|was|were|out of)\b", after[:40], re.IGNORECASE)
+    )
+
+
+def _gave_way(term: str, before: str, after: str, graph: TaskGraph) -> bool:
+    """Whether "from X to Y" tells of a change: Y is what a task holds that held X before."""
+    follows = _TO.match(after)
+    if not follows or not re.search(r"\bfrom\W*$", before, re.IGNORECASE):
+        return False
+    return any(
+        node.value is not None
+        and next(_mentions(node.value, after[follows.end() :][: len(node.value) + 8]), None) is not None
+        and any(state.value is not None and state.value.lower() == term for state in node.history)
+        for node in graph.active
     )
 
 

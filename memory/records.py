@@ -1,0 +1,134 @@
+"""What long-term memory is made of: experiences, facts and intent units. Frozen data, pure.
+
+The id of a record comes from its origin (thread, turn, kind, and what tells two of one turn apart), so that
+writing it twice writes it once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
+
+Kind = Literal["experience", "fact", "unit"]
+KINDS: tuple[Kind, ...] = ("experience", "fact", "unit")
+
+
+def record_id(thread: str, turn: int, kind: Kind, key: str = "") -> str:
+    """The id of a record: 26 letters and digits, the same for the same origin.
+
+    key: what tells records of one kind and turn apart, such as a task's id.
+    """
+    origin = "\x1f".join((kind, thread, str(turn), key)).encode("utf-8", "surrogatepass")
+    return f"{kind[0]}{hashlib.sha256(origin).hexdigest()[:25]}"
+
+
+class _Record(BaseModel):
+    """What every record has."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str = Field(min_length=1, max_length=200)
+    text: str = Field(description="What is searched and embedded: words, never empty.", min_length=1)
+    at: AwareDatetime = Field(description="When what it tells took place.")
+    thread: str = Field(default="", description="Thread it comes from.")
+    turn: int = Field(default=0, ge=0, description="Turn of that thread; 0 where it is of no one turn.")
+
+
+class Use(BaseModel):
+    """One retrieval of an experience: at which step of the user's stream, and how what followed went."""
+
+    model_config = ConfigDict(frozen=True)
+    step: int = Field(ge=0)
+    utility: float | None = Field(default=None, ge=0, le=1, description="None: not known yet.")
+
+
+class Experience(_Record):
+    """What was said, what it met, what was done, and how it went (Xiong et al. 2025, section 3)."""
+
+    kind: Literal["experience"] = "experience"
+    outline: str = Field(default="", description="The tasks that the words met, a line each.")
+    execution: tuple[dict[str, Any], ...] = Field(
+        default=(), description="What was done: steps as an interpreter gives them, or tool calls."
+    )
+    status: Literal["pending", "confirmed", "rejected"] = "pending"
+    step: int = Field(default=0, ge=0, description="Its place in the user's stream of experiences.")
+    utility: float | None = Field(default=None, ge=0, le=1, description="How it went itself; None: unknown.")
+    uses: tuple[Use, ...] = Field(default=(), description="When it was retrieved, oldest first.")
+    led_by: tuple[str, ...] = Field(default=(), description="Ids of the experiences retrieved for it.")
+
+
+class Fact(_Record):
+    """One narrative unit grounded in the dialogue; an edge runs to each earlier fact that it rests on.
+
+    text: the sentence. at: when it came into effect.
+    """
+
+    kind: Literal["fact"] = "fact"
+    people: tuple[str, ...] = Field(default=(), description="Whom it is about; () is the user.")
+    subject: str = Field(default="", description="What it is about, e.g. a task's title.")
+    slot: str | None = Field(default=None, description="Slot of the subject that it gives a value of.")
+    value: str | None = None
+    sources: tuple[int, ...] = Field(default=(), description="Turns of the thread that it is grounded in.")
+    rests_on: tuple[str, ...] = Field(default=(), description="Ids of earlier facts, transitively reduced.")
+    status: Literal["current", "former", "deleted"] = Field(
+        default="current", description="former: true once, history now. deleted: a tombstone."
+    )
+    until: AwareDatetime | None = Field(default=None, description="When it ceased to hold.")
+
+
+class Pair(BaseModel):
+    """A slot of a finished task, as a question and its answer (MAP, section on memory units)."""
+
+    model_config = ConfigDict(frozen=True)
+    slot: str
+    question: str
+    answer: str
+    said: tuple[str, ...] = Field(default=(), description="The answer in other forms that the user used.")
+
+
+class IntentUnit(_Record):
+    """What a finished task of a session was for, with a question-answer pair for each of its slots.
+
+    text: the intent in words with what belongs to it; the pairs' answers are searched too.
+    """
+
+    kind: Literal["unit"] = "unit"
+    intent: str = Field(description="Name of the kind of task: a schema's, or the task's own slot.")
+    description: str = Field(default="", description="The intent in words.")
+    title: str = Field(default="", description="The task's title in its session.")
+    pairs: tuple[Pair, ...] = ()
+    order: int = Field(default=0, ge=0, description="The task's place within its session.")
+
+
+Record = Annotated[Experience | Fact | IntentUnit, Field(discriminator="kind")]
+_ADAPTER: TypeAdapter[Experience | Fact | IntentUnit] = TypeAdapter(Record)
+
+
+def read_record(data: str | bytes | Mapping[str, Any]) -> Experience | Fact | IntentUnit:
+    """A record from its JSON, or from plain data.
+
+    Raises:
+        pydantic.ValidationError: not a record; the message names the field.
+    """
+    if isinstance(data, str | bytes):
+        return _ADAPTER.validate_json(data)
+    return _ADAPTER.validate_python(data)
+
+
+def searched(record: Experience | Fact | IntentUnit) -> str:
+    """All words of a record that a search for words looks at, one text."""
+    if isinstance(record, IntentUnit):
+        answers = (form for pair in record.pairs for form in (pair.slot, pair.answer, *pair.said))
+        return " ".join((record.text, record.description, *answers))
+    if isinstance(record, Fact):
+        return " ".join(filter(None, (record.text, record.subject, *record.people)))
+    return record.text
+
+
+def now() -> datetime:
+    """The present time in UTC."""
+    return datetime.now(UTC)
