@@ -247,7 +247,11 @@ class Changes:
 
     def _reject(self, changes: list[Change]) -> list[str]:
         found = []
-        for node in self._met(changes):
+        met = self._met(changes)
+        if len(met) > 1 and all(not node.active for node in met):
+            entries = [self.names.entry(node, deep=False, marked=False) for node in met]
+            return [f"All right, without {join(entries, limit=MANY)}."]
+        for node in met:
             former = self._former(node)
             offered = former.value if former is not None else None
             if offered and (offered != node.value or not node.active):

@@ -68,6 +68,8 @@ class Chat:
             "/tasks": (self._tasks, "", "draw the task tree"),
             "/history": (self._history, "TASK", "every state of a task, and the words behind it"),
             "/why": (self._why, "TASK", "why a task is as it is"),
+            "/good": (self._good, "", "the last change was right"),
+            "/bad": (self._bad, "", "the last change was wrong; /undo takes it back"),
             "/undo": (self._undo, "", "take the last change back"),
             "/export": (self._export, "[FILE]", "write the thread to a file"),
             "/import": (self._import, "FILE", "put an export in place of this thread's tasks"),
@@ -181,6 +183,12 @@ class Chat:
             told = answer(graph, Question(kind="why", tasks=(node.id,), about=node.title))
             brief = Brief(utterance="", graph=graph, turn=Turn(), answers=(told,))
             self.console.print(safe("".join(TemplateResponder().respond(brief))))
+
+    def _good(self, _: str) -> None:
+        self._turn(lambda _: self.app.feedback(True, thread=self.thread, context=self.context))
+
+    def _bad(self, _: str) -> None:
+        self._turn(lambda _: self.app.feedback(False, thread=self.thread, context=self.context))
 
     def _undo(self, _: str) -> None:
         self._say("undo", self.context.model_copy(update={"model": RULES_ONLY}))

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from .memory_commands import memory
+
 if TYPE_CHECKING:
     from .settings import Settings
     from .state import Context
@@ -62,6 +64,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(memory)
 
 Thread = Annotated[str | None, typer.Option("--thread", metavar="ID", help="Which thread; see `threads`.")]
 User = Annotated[str | None, typer.Option("--user", metavar="ID", help="Owner of the long-term memory.")]

@@ -43,6 +43,7 @@ def findings(given: Settings) -> Iterator[Finding]:
         yield _endpoint(given)
     yield _home(given.home)
     yield _database(given.home)
+    yield from _memory(given)
 
 
 def _version(name: str) -> str:
@@ -129,3 +130,39 @@ def _database(home: Path) -> Finding:
     if state != "ok":
         return Finding("threads", False, f"{path} is damaged: move it away and bring a backup back")
     return Finding("threads", True, f"{count} in {path} ({path.stat().st_size / 2**10:,.0f} KB), sound")
+
+
+def _memory(given: Settings) -> Iterator[Finding]:
+    """Long-term memory: where it is, whether it opens, and what waits to be written."""
+    from taskloom.memory.outbox import OutboxError
+    from taskloom.memory.store import StoreBusyError, StoreError
+
+    from .graph import OUTBOX, longterm_of
+
+    longterm = longterm_of(given)
+    if longterm is None:
+        yield Finding("memory", None, "off (TASKLOOM_MEMORY=1 turns it on)")
+        return
+    if not given.chroma_url and not (given.home / "memory").exists() and not (given.home / OUTBOX).exists():
+        yield Finding("memory", None, "none yet")
+        return
+    where = _without_secrets(given.chroma_url) if given.chroma_url else str(given.home / "memory")
+    try:
+        users = len(longterm.store.users())
+        yield Finding("memory", True, f"{users} user{'' if users == 1 else 's'} in {where}")
+    except StoreBusyError:
+        yield Finding("memory", None, f"{where} is open in another process")
+    except StoreError as error:
+        yield Finding("memory", False, str(error))
+    try:
+        waiting = longterm.outbox.waiting()
+        failed = [one for one in waiting if one.error]
+        told = f"{len(waiting)} record{'' if len(waiting) == 1 else 's'} to be written"
+        if failed:
+            yield Finding("outbox", False, f"{told}; the last error: {failed[-1].error}")
+        else:
+            yield Finding("outbox", True, told)
+    except OutboxError as error:
+        yield Finding("outbox", False, str(error))
+    finally:
+        longterm.close()

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
+from taskloom.memory.embed import Embedder
+from taskloom.memory.outbox import Outbox
+from taskloom.memory.policies import Policy
+from taskloom.memory.store import Store
+
+from .experiences import Taught
 from .interpreter import Hybrid
+from .longterm import LongTerm
 from .nodes import (
     Services,
     Voice,
@@ -27,7 +34,13 @@ from .rules import Rules
 from .settings import Settings, settings
 from .state import Context, Input, Output, State
 
+if TYPE_CHECKING:
+    from .narrate import Narrator
+
 Taskgraph = CompiledStateGraph[State, Context, Input, Output]
+
+NO_MODEL = ("", "rules")
+OUTBOX = "outbox.sqlite"  # file under the home
 
 NODES = (decompose, classify_intent, update_graph, retrieve_closure, fill_slots, respond, remember)
 
@@ -56,12 +69,12 @@ def build_graph(services: Services, *, checkpointer: Checkpointer = None) -> Tas
 def default_services(given: Settings | None = None) -> Services:
     """The services that the settings ask for: rules alone, or rules and a model."""
     given = given or settings()
-    rules, template = Rules(), TemplateResponder()
+    rules, template = Taught(Rules()), TemplateResponder()
 
     @cache
     def voice(model: str) -> Voice:
         name = model or given.model
-        if name in ("", "rules"):
+        if name in NO_MODEL:
             return Voice(rules, template)
         from .llm import ModelInterpreter, ModelResponder, chat_model  # a second to import
 
@@ -69,7 +82,50 @@ def default_services(given: Settings | None = None) -> Services:
         interpreter = Hybrid(rules, ModelInterpreter(chat, rules), filter_first=given.rules_first)
         return Voice(interpreter, ModelResponder(chat))
 
-    return Services(voice=voice, template=template, replies=given.replies)
+    return Services(voice=voice, template=template, replies=given.replies, memory=longterm_of(given))
+
+
+def longterm_of(given: Settings) -> LongTerm | None:
+    """Long-term memory as the settings want it, under their home; nothing is opened yet."""
+    if not given.memory:
+        return None
+
+    def opened() -> Store:
+        from taskloom.memory.store import ChromaStore  # with what it imports, another second
+
+        if given.chroma_url:
+            return ChromaStore.server(given.chroma_url, _embedder(given))
+        return ChromaStore.embedded(given.home / "memory", _embedder(given))
+
+    @cache
+    def narrator() -> Narrator:
+        from .llm import chat_model
+        from .narrate import Narrator
+
+        return Narrator(chat_model(given, given.model))
+
+    policy = Policy(
+        addition=given.experience_addition,
+        deletion=given.experience_deletion,
+        period=given.experience_period,
+        alpha=given.experience_alpha,
+        n=given.experience_n,
+        beta=given.experience_beta,
+        limit=given.experience_limit,
+    )
+    telling = narrator if given.model not in NO_MODEL else None
+    return LongTerm(opened, lambda: Outbox(given.home / OUTBOX), policy, telling)
+
+
+def _embedder(given: Settings) -> Embedder:
+    """The embedding model of the settings: at an endpoint, or the one that comes with the package."""
+    if given.embeddings:
+        from .llm import EndpointEmbedder
+
+        return EndpointEmbedder(given.embeddings, given.openai_api_key, given.openai_base_url)
+    from taskloom.memory.embed import MiniLM
+
+    return MiniLM()
 
 
 @cache

@@ -1975,15 +1975,26 @@ class _Grounder(Finder):
                     choice = choice.model_copy(update={"value": step.value})
                 self.do(choice, step.text)
             return
-        proposed = [node for node in self.graph.active if node.status == "proposed"]
-        for node in proposed:
+        for node in self._proposed(step.target):
             self.do(Confirm(task=node.id), step.text)
 
     def _no(self, step: Step) -> None:
         if self.view.question is not None:
             return
-        for node in [node for node in self.graph.active if node.status == "proposed"]:
+        for node in self._proposed(step.target):
             self.do(Reject(task=node.id), step.text)
+
+    def _proposed(self, words: str) -> list[TaskNode]:
+        """The values proposed last; of these, those that words name."""
+        waiting = [node for node in self.graph.active if node.status == "proposed"]
+        last = max((node.turn for node in waiting), default=0)
+        named = content(words)
+        return [
+            node
+            for node in waiting
+            if node.turn == last
+            and (not named or named & content(f"{node.title} {node.name} {node.value or ''}"))
+        ]
 
     def _unsure(self, step: Step) -> None:
         if not step.proposed:

@@ -7,7 +7,7 @@ turns them into operations on task ids.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
@@ -15,6 +15,7 @@ from typing import Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from taskloom.memory.operations import Clarify, Intent, QuestionKind
+from taskloom.memory.records import Experience
 from taskloom.memory.tasks import TaskGraph
 
 from .slots import TaskSchema
@@ -107,8 +108,8 @@ class View:
     """What an interpreter sees beside the utterance.
 
     focus: ids of the tasks last touched or asked about, the latest first. question: the question that the
-    assistant left open. exchanges: the last two (user, assistant) pairs. examples: confirmed experiences.
-    budget: tokens that the outline may take.
+    assistant left open. exchanges: the last two (user, assistant) pairs. examples: gives confirmed
+    experiences, best first; asked for only where they are used. budget: tokens that the outline may take.
     """
 
     graph: TaskGraph
@@ -117,7 +118,7 @@ class View:
     question: Clarify | None = None
     exchanges: tuple[tuple[str, str], ...] = ()
     schemas: tuple[TaskSchema, ...] = ()
-    examples: tuple[str, ...] = ()
+    examples: Callable[[], Sequence[Experience]] = tuple
     now: datetime = field(default_factory=datetime.now)
     budget: int = 300
 

@@ -20,12 +20,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cached_property
 from json import dumps
 from typing import Any, TypeVar
 
+import numpy as np
 import openai
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from langchain_openai import ChatOpenAI
+from langchain_openai import ChatOpenAI, OpenAIEmbeddings
+from numpy.typing import NDArray
 from pydantic import SecretStr
 from tenacity import (
     RetryCallState,
@@ -39,11 +42,15 @@ from tenacity import (
 
 from taskloom.agent import prompts
 from taskloom.agent.briefing import reply_prompt
+from taskloom.agent.experiences import example
 from taskloom.agent.interpreter import Interpreter, Reading, Usage, View
 from taskloom.agent.outline import outline, quoted, schema_lines, talk_lines
 from taskloom.agent.responder import Brief, Responder, ResponderError
 from taskloom.agent.settings import Settings
 from taskloom.agent.wire import SCHEMA, WireError, steps_of
+from taskloom.memory.store import StoreError
+
+EMBEDDING_TIMEOUT = 30.0  # seconds for one request
 
 REPAIRS = 2
 _T = TypeVar("_T")
@@ -349,6 +356,46 @@ def chat_model(given: Settings, model: str = "") -> ChatModel:
     )
 
 
+class EndpointEmbedder:
+    """Embeddings of an OpenAI-compatible endpoint (`memory.embed.Embedder`); vectors are made of length 1."""
+
+    def __init__(self, model: str, api_key: SecretStr | None, base_url: str | None) -> None:
+        """model: as the endpoint calls it; the name that an index is kept under."""
+        self.name = model
+        self._client = OpenAIEmbeddings(
+            model=model,
+            openai_api_key=api_key or SecretStr("not set"),
+            openai_api_base=base_url,
+            max_retries=2,
+            request_timeout=EMBEDDING_TIMEOUT,
+            check_embedding_ctx_length=False,  # else it downloads a tokenizer
+            model_kwargs={"encoding_format": "float"},
+        )
+
+    @cached_property
+    def dimension(self) -> int:
+        """The numbers in a vector, asked of the endpoint once."""
+        return int(self(["dimension"]).shape[1])
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of n texts: [n, d].
+
+        Raises:
+            StoreError: the endpoint gives none; the message names the setting.
+        """
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        try:
+            vectors = np.asarray(self._client.embed_documents(list(texts)), np.float32)
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
+            raise StoreError(
+                f"the embeddings {quoted(self.name, 80)} cannot be had ({type(error).__name__}): check "
+                "TASKLOOM_EMBEDDINGS, OPENAI_BASE_URL and OPENAI_API_KEY"
+            ) from error
+        lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+        return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
 def _check_end(finish: str | None, text: str) -> None:
     """Refuse an answer that is empty or did not come to its end."""
     if finish == "length":
@@ -433,8 +480,8 @@ def reading_prompt(utterance: str, view: View) -> tuple[str, tuple[str, ...]]:
     lines = ["Tasks:", *(shown.lines or ["none"])]
     if view.schemas:
         lines += ["Kinds of tasks and their slots:", *schema_lines(utterance, view.schemas, view.budget // 2)]
-    if view.examples:
-        lines += ["Read so before:", *(quoted(example, 400) for example in view.examples[:3])]
+    if known := view.examples()[:3]:
+        lines += ["Read so before:", *(quoted(example(one), 400) for one in known)]
     lines += talk_lines(view.exchanges)
     if view.question:
         options = (

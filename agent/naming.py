@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from taskloom.memory.operations import is_part, names
@@ -26,10 +26,10 @@ _ANY_KIND = word_set("item step task part thing entry")
 
 
 class Names:
-    """How to call the tasks of one graph."""
+    """How to call the tasks of one graph; untold: ids of those that are not told as parts of others."""
 
-    def __init__(self, graph: TaskGraph) -> None:
-        self.graph = graph
+    def __init__(self, graph: TaskGraph, *, untold: Collection[str] = ()) -> None:
+        self.graph, self.untold = graph, untold
         self._kinds: dict[str, Counter[str]] = {}
 
     def is_member(self, node: TaskNode) -> bool:
@@ -150,7 +150,7 @@ class Names:
 
         What is known goes first, then what has a value and is open still.
         """
-        parts = self.graph.parts(node.id)
+        parts = [part for part in self.graph.parts(node.id) if part.id not in self.untold]
         mixed = any(part.status == "done" for part in parts)
         groups: dict[tuple[bool, str], list[TaskNode]] = {}
         for part in parts:

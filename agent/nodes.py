@@ -23,17 +23,22 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, Overwrite, interrupt
 
 from taskloom.memory.claims import answer
-from taskloom.memory.operations import Check, Clarify, Operation, Outcome, Remove, apply
+from taskloom.memory.consolidate import Exchange
+from taskloom.memory.operations import Check, Clarify, Complete, Operation, Outcome, Remove, apply
+from taskloom.memory.records import now
 from taskloom.memory.retrieve import closure, render, render_revision, seeds
 from taskloom.memory.tasks import GraphError, TaskGraph, TaskNode
 
+from .experiences import made, settled
 from .grounding import ground
 from .interpreter import Interpreter, Step, Usage, View
+from .longterm import LongTerm, Memory, Recall, read_with_memory
+from .recall import asks_of_the_past
 from .replies import faults_of
 from .responder import Brief, Responder, ResponderError
 from .settings import Style
 from .slots import ASK_AT_MOST, SchemaError, asked_key, fill, load_schemas
-from .state import Approval, Change, Context, Decision, State, Turn, tasks_in
+from .state import Approval, Change, Context, Decision, Pending, State, Turn, tasks_in
 from .transfer import ThreadExport
 
 Update = dict[str, Any]
@@ -42,6 +47,7 @@ Grounding = Callable[[Sequence[Step], View], tuple[Operation, ...]]
 MAX_UTTERANCE = 20_000  # characters; a longer text is a document, not something said
 FOCUS = 12  # tasks kept in focus
 EXCHANGES = 2  # (user, assistant) pairs that go along for pronouns
+THANKS = "Thank you, I noted that."
 NOT_APPROVED = "you did not approve it, so nothing was removed"
 
 _log = logging.getLogger(__name__)
@@ -62,7 +68,7 @@ class Services:
     voice: gives the voice for the model a run asks for ('' for the configured one, 'rules' for none).
     template: answers without a model, when there is none, or when the model's reply is not right.
     replies: who answers, where the run does not say. ground: from steps to operations. check: what is wrong
-    with a reply, in words.
+    with a reply, in words. memory: what lasts beyond a thread; None for nothing.
     """
 
     voice: Callable[[str], Voice]
@@ -71,6 +77,7 @@ class Services:
     clock: Callable[[], datetime] = datetime.now
     ground: Grounding = ground
     check: Callable[[str, Brief], Sequence[str]] = faults_of
+    memory: LongTerm | None = None
 
 
 # ---- the nodes ------------------------------------------------------------------------------------
@@ -78,15 +85,29 @@ class Services:
 
 def decompose(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
     """Read the user's words into steps."""
-    number = turn_of(state).number + 1
+    number, context = turn_of(state).number + 1, context_of(runtime)
+    begun = Turn(number=number, user=context.user_id)
     if state.get("load"):
-        return {"turn": Turn(number=number)}
+        return {"turn": begun}
+    if state.get("feedback") and not isinstance([None, *state.get("messages", [])][-1], HumanMessage):
+        return {"turn": begun.model_copy(update={"reply": THANKS})}
     text, fault = utterance_of(state.get("messages", []))
     if fault:
-        return {"turn": Turn(number=number, utterance=text, reply=fault)}
-    context = context_of(runtime)
-    reading = services.voice(context.model).interpreter.read(text, _view(state, number, context, services))
-    turn = Turn(number=number, utterance=text, steps=reading.steps, by=reading.by, note=reading.note)
+        return {"turn": begun.model_copy(update={"utterance": text, "reply": fault})}
+    memory = _memory(services, runtime)
+    examples = Recall(lambda: memory.examples(text))
+    view = replace(_view(state, number, context, services), examples=examples)
+    interpreter = services.voice(context.model).interpreter
+    reading, recalled = read_with_memory(text, view, interpreter, memory)
+    read = {
+        "utterance": text,
+        "steps": reading.steps,
+        "by": reading.by,
+        "note": " ".join(filter(None, (reading.note, memory.fault))),
+        "recalled": recalled,
+        "examples": tuple(one.id for one in examples.found or ()),
+    }
+    turn = begun.model_copy(update=read)
     return {"turn": _with_usage(turn, reading.usage)}
 
 
@@ -131,7 +152,7 @@ def update_graph(state: State, runtime: Runtime[Context], *, services: Services)
     return update
 
 
-def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Services) -> Update:  # noqa: ARG001
+def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
     """Answer the questions from the history, and gather the tasks that the reply needs."""
     turn = turn_of(state)
     if not turn.operations:
@@ -145,18 +166,24 @@ def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Servi
         question=questions[0] if questions else None,
         budget=context_of(runtime).token_budget,
     )
-    update = {"answers": answers, "facts": found.tasks, "former": found.revisions}
+    update: Update = {"answers": answers, "facts": found.tasks, "former": found.revisions}
+    answered = any(told.tasks for told in answers)
+    if questions and asks_of_the_past(turn.utterance, answered=answered):
+        memory = _memory(services, runtime)
+        update["earlier"] = memory.earlier(turn.utterance, services.clock())
+        update["note"] = " ".join(filter(None, (turn.note, memory.fault)))
     return {"turn": turn.model_copy(update=update)}
 
 
-def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -> Update:  # noqa: ARG001
+def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
     """Propose values for what is missing in the tasks of this turn, or ask for one."""
     turn, context = turn_of(state), context_of(runtime)
     touched = tuple(key for change in turn.changes for key in change.changed)
-    if not touched or not context.schemas or turn.question is not None:
+    if not touched or not (context.schemas or turn.recalled) or turn.question is not None:
         return {}
-    graph = graph_of(state)
-    filling = fill(graph, touched, load_schemas(context.schemas), state.get("asked", {}))
+    graph, schemas = graph_of(state), load_schemas(context.schemas)
+    known = _memory(services, runtime).remembered(graph, turn, schemas)
+    filling = fill(graph, touched, schemas, state.get("asked", {}), known)
     proposed: list[str] = []
     for operation in filling.proposals:
         outcome = apply(graph, operation, turn=turn.number, said=turn.utterance)
@@ -183,6 +210,8 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
         style=context.reply_style or services.replies,
         exchanges=_exchanges(state.get("messages", [])),
     )
+    if turn.earlier:  # told as it is: no model is to make anything of it
+        brief = replace(brief, style="template")
     if turn.reply:
         message, usage = AIMessage(turn.reply, id=uuid4().hex), Usage()
     else:
@@ -191,15 +220,55 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
     return {"messages": [message], "turn": _with_usage(turn, usage)}
 
 
-def remember(state: State, runtime: Runtime[Context], *, services: Services) -> Update:  # noqa: ARG001
-    """Keep what the next turn needs: the question left open, and the tasks in focus."""
+def remember(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
+    """Keep what the next turn needs, and what the next session may want to know."""
     turn = turn_of(state)
+    update: Update = {"load": None} if state.get("load") else {}
+    if memory := _memory(services, runtime):
+        update |= _kept(state, context_of(runtime), memory)
     if not turn.operations:
-        return {"load": None} if state.get("load") else {}
+        return update
     focus = dict.fromkeys([*_touched(turn), *state.get("focus", ())])
-    update: Update = {"question": turn.question, "focus": tuple(focus)[:FOCUS]}
+    update |= {"question": turn.question, "focus": tuple(focus)[:FOCUS]}
     counts = _counts(state)
     return {**update, "asked": counts} if counts != state.get("asked", {}) else update
+
+
+def _kept(state: State, context: Context, memory: Memory) -> Update:
+    """Hand the records of a turn to long-term memory; what is still to be seen stays in the state."""
+    turn, graph = turn_of(state), graph_of(state)
+    before = tuple(map(_pending, state.get("pending", ())))
+    outline = "\n".join(render(graph[key]) for key in state.get("focus", ()) if key in graph)
+    new = made(turn, before, thread=memory.thread, outline=outline)
+    done, left = settled(before, turn, graph, feedback=state.get("feedback"))
+    memory.keep(graph, turn, load_schemas(context.schemas), done)
+    update: Update = {"feedback": None} if state.get("feedback") else {}
+    pending = (*left, new) if new else left
+    if pending != before:
+        update["pending"] = pending
+    waiting = tuple((number, at) for number, at in state.get("unwritten", ()))
+    turns = (*waiting, (turn.number, now().isoformat(timespec="milliseconds"))) if turn.steps else waiting
+    if turns and turn.steps:
+        closed = any(isinstance(change.operation, Complete) and change.changed for change in turn.changes)
+        pairs = _exchanges(state.get("messages", ()), len(turns))
+        taken = memory.session(exchanges_of(turns, pairs, memory.thread), graph, closed=closed)
+        update["unwritten"] = () if taken else turns
+    return update
+
+
+def exchanges_of(
+    turns: Sequence[tuple[int, str]], pairs: Sequence[tuple[str, str]], thread: str
+) -> tuple[Exchange, ...]:
+    """Turns with what was said in them; pairs: the last (user, assistant) pairs, as far as there are."""
+    said = [("", "")] * (len(turns) - len(pairs)) + list(pairs)
+    return tuple(
+        Exchange(thread=thread, turn=number, at=datetime.fromisoformat(at), said=user, reply=reply)
+        for (number, at), (user, reply) in zip(turns, said, strict=True)
+    )
+
+
+def _pending(given: Any) -> Pending:
+    return given if isinstance(given, Pending) else Pending.model_validate(given)
 
 
 def apologise(state: State, error: NodeError) -> Command[Literal["respond"]]:
@@ -213,6 +282,13 @@ def apologise(state: State, error: NodeError) -> Command[Literal["respond"]]:
 
 
 # ---- what they call -------------------------------------------------------------------------------
+
+
+def _memory(services: Services, runtime: Runtime[Any]) -> Memory:
+    """Long-term memory for one run: of its user, on its thread; false where there is none."""
+    context, info = context_of(runtime), runtime.execution_info
+    longterm = services.memory if context.memory else None
+    return Memory(longterm, context.user_id, (info.thread_id if info else "") or "")
 
 
 def context_of(runtime: Runtime[Any]) -> Context:
@@ -286,9 +362,10 @@ def _view(state: State, number: int, context: Context, services: Services) -> Vi
     )
 
 
-def _exchanges(messages: Sequence[AnyMessage]) -> tuple[tuple[str, str], ...]:
-    """The last (user, assistant) pairs before the message of this turn."""
-    recent = messages[-1 - 2 * EXCHANGES : -1]
+def _exchanges(messages: Sequence[AnyMessage], count: int = EXCHANGES) -> tuple[tuple[str, str], ...]:
+    """The last (user, assistant) pairs, without a message that has no reply yet."""
+    answered = messages[:-1] if messages and isinstance(messages[-1], HumanMessage) else messages
+    recent = answered[-2 * count :]
     pairs = pairwise(recent)
     return tuple(
         (str(said.text), str(reply.text))

@@ -18,6 +18,7 @@ from .faults import faults_of
 from .interpreter import Usage
 from .naming import INLINE, MANY, Names
 from .responder import Brief
+from .units import day
 from .wording import clip, join, pick, sentence, the, title_of
 
 __all__ = ["TemplateResponder", "faults_of"]
@@ -45,11 +46,19 @@ class _Reply:
     def pieces(self) -> list[str]:
         """The sentences and lists of the reply, in the order in which they are said."""
         notes = [sentence(note) for note in dict.fromkeys([self.turn.note, self.brief.note]) if note]
-        told = Changes(self.turn, self.graph, self.names).pieces()
-        for answer in self.brief.answers or self.turn.answers:
+        # What is proposed is told once, where it is proposed.
+        told = Changes(self.turn, self.graph, Names(self.graph, untold=self.turn.proposals)).pieces()
+        told += self._earlier()
+        for answer in () if self.turn.earlier else self.brief.answers or self.turn.answers:
             told += Answers(self.graph, self.names).pieces(answer)
         told += self._proposals() + self._question()
         return list(dict.fromkeys([*notes, *(told or [self._small_talk()])]))
+
+    def _earlier(self) -> list[str]:
+        """What earlier sessions tell: one task in a sentence, several in a list."""
+        if len(self.turn.earlier) > 1:
+            return ["In earlier sessions:", *(f"\n- {line}" for line in self.turn.earlier)]
+        return [f"In an earlier session, {line}." for line in self.turn.earlier]
 
     def _proposals(self) -> list[str]:
         """The proposed values in one sentence, for confirmation."""
@@ -71,6 +80,8 @@ class _Reply:
     def _origin(self, node: TaskNode) -> str:
         """Where a proposal comes from."""
         key = node.source.removeprefix("memory:")
+        if self.turn.recalled is not None and key == self.turn.recalled.id:
+            return f"As on {day(self.turn.recalled.at)}"
         if key != node.source and key in self.graph:
             return f"As with the earlier {title_of(self.graph.root(key))}"
         return ""

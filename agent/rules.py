@@ -128,6 +128,12 @@ class Reader:
         self.mentioned = named or self.mentioned
 
     def _sentence(self, sentence: str) -> None:
+        if self.number == 0 and self.view.question is None and (offer := self._offer(sentence)):
+            rest, answers = offer
+            if rest:
+                self._sentence(rest)
+            self.steps += answers
+            return
         hint, body = self._prefix(sentence)
         if hint and (made := self._heading(hint, body, sentence)):
             self.steps += made
@@ -176,6 +182,52 @@ class Reader:
                 self.steps[before:] = [
                     Step(text=sentence, act="set", target=hint, slot=slot_name(hint), value=value)
                 ]
+
+    def _offer(self, sentence: str) -> tuple[str, list[Step]] | None:
+        """A partial answer to proposed values: what else it says, and the answer; None for anything else.
+
+        'yes, but three nights', 'no, make it Friday', 'all except the budget', 'only the hotel'.
+        """
+        names = {
+            word
+            for node in self.view.graph.active
+            if node.status == "proposed"
+            for word in content(f"{node.title} {node.name} {node.value or ''}")
+        }
+        if not names:
+            return None
+        yes, no = (Step(text=sentence, act=act, intent="update") for act in ("yes", "no"))
+        lead = re.match(
+            rf"(?:(?P<yes>{YES.pattern})|(?P<no>{NO.pattern}))[\s,.;!-]*(?P<rest>.*)$",
+            sentence,
+            re.IGNORECASE,
+        )
+        rest = lead["rest"] if lead else sentence
+        both = r"(?:all|everything|the rest|them all|keep all|keep everything|keep them|these)?(?: of (?:them|it|these))?"
+        if left := re.fullmatch(
+            rf"(?:but\s+)?{both}\s*,?\s*(?:but|except(?: for)?|apart from|other than|without|drop|skip|leave out|not|but not) (?P<x>[\w' -]+?)[.!]?",
+            rest,
+            re.IGNORECASE,
+        ):
+            if content(left["x"]) and content(left["x"]) <= names and not (lead and lead["no"]):
+                return "", [no.model_copy(update={"target": left["x"]}), yes]
+        if only := re.fullmatch(
+            r"(?:but\s+)?(?:only|just|keep only|keep just) (?P<x>[\w' -]+?)[.!]?", rest, re.IGNORECASE
+        ):
+            if content(only["x"]) and content(only["x"]) <= names:
+                return "", [yes.model_copy(update={"target": only["x"]}), no]
+        if lead and (
+            more := re.sub(r"^(?:but|except|though|only|just)\b[\s,]*", "", rest, flags=re.IGNORECASE)
+        ):
+            if re.fullmatch(
+                r"(?:please|thanks?|thank you|great|perfect|fine|that'?s (?:fine|right|it|all))?[\s.!]*",
+                more,
+                re.IGNORECASE,
+            ):
+                return None
+            if values.spot(more) or clause_act(more) or more != rest:
+                return more, [] if lead["no"] else [yes]
+        return None
 
     def _labelled(self, hint: str, body: str) -> str:
         """The value in a sentence under a label: 'address: We have moved to 27 Quay Street'."""

@@ -9,6 +9,8 @@ from typing import Literal
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from taskloom.memory.policies import Addition, Deletion
+
 Style = Literal["template", "model", "auto"]
 
 
@@ -26,6 +28,18 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
     openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
     home: Path = Field(default=Path("~/.taskloom"), description="Where threads and memory are kept.")
+    memory: bool = Field(default=True, description="Keep and use long-term memory.")
+    experience_addition: Addition = Field(
+        default="coarse", description="Which experiences are kept: fixed, all, coarse or strict."
+    )
+    experience_deletion: Deletion = Field(
+        default="history", description="Which go again: none, periodic, history, combined or capacity."
+    )
+    experience_period: int = Field(default=300, ge=1, description="Experiences that count as recent.")
+    experience_alpha: int = Field(default=0, ge=0, description="Idle: used at most so often in a period.")
+    experience_n: int = Field(default=5, ge=1, description="Judged by what came of it: used so often.")
+    experience_beta: float = Field(default=0.5, ge=0, le=1, description="Harmful: mean utility at or below.")
+    experience_limit: int = Field(default=1000, ge=1, description="Most experiences under capacity.")
     embeddings: str = Field(default="", description="Embedding model; '' takes the built-in one.")
     chroma_url: str | None = Field(default=None, description="Chroma server; default embedded under home.")
     database_url: SecretStr | None = Field(default=None, description="PostgreSQL; default SQLite under home.")

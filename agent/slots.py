@@ -358,8 +358,27 @@ def _held(parts: Iterable[TaskNode], schema: TaskSchema) -> dict[str, list[TaskN
     return {**held, **loose}
 
 
+def held_slots(graph: TaskGraph, root: str, schema: TaskSchema) -> dict[str, list[TaskNode]]:
+    """The tasks that hold each slot of a schema, for a root task of its kind."""
+    return _held(_parts(graph, root), schema)
+
+
 def _near(words: frozenset[str], slot: Iterable[str]) -> bool:
     return bool(words) and (words <= frozenset(slot) or words >= frozenset(slot))
+
+
+class Remembered(NamedTuple):
+    """A value that a task of an earlier session had.
+
+    member: whether it is a thing in a list, which has a title and no value.
+    source: id of the record that it comes from.
+    """
+
+    slot: str
+    title: str
+    value: str
+    member: bool
+    source: str
 
 
 # ---- filling --------------------------------------------------------------------------------------
@@ -370,6 +389,7 @@ def fill(
     touched: Iterable[str],
     schemas: Sequence[TaskSchema],
     asked: Mapping[str, int] | None = None,
+    known: Mapping[str, Sequence[Remembered]] | None = None,
 ) -> Filling:
     """What to propose and what to ask for the tasks of this turn.
 
@@ -382,6 +402,7 @@ def fill(
         touched: ids of the tasks that the turn changed.
         schemas: the kinds of tasks.
         asked: how often each slot was asked for, by `asked_key`; at `ASK_AT_MOST` it is left alone.
+        known: what earlier sessions had, by root task.
 
     Returns:
         Proposals (status 'proposed', source 'memory:<id of the earlier task>') and the question. Nothing for
@@ -391,13 +412,46 @@ def fill(
     proposals: list[Operation] = []
     question = None
     for root in roots:
-        schema = kind_of(graph, root, schemas) if graph[root].active else None
-        if schema is None or graph[root].status == "done":
+        if not graph[root].active or graph[root].status == "done":
             continue
-        held = _held(_parts(graph, root), schema)
+        schema = kind_of(graph, root, schemas)
+        offered = list((known or {}).get(root, ()))
+        if schema is None:
+            proposals += _from_earlier(graph, root, offered, {})
+            continue
+        held = held_slots(graph, root, schema)
         proposals += _proposals(graph, root, schema, held, _earlier(graph, root, schema, schemas))
+        told = {base(one.slot) for one in proposals if isinstance(one, Add)}
+        proposals += _from_earlier(graph, root, [one for one in offered if one.slot not in told], held)
         question = question or _question(graph, root, schema, held, asked or {})
     return Filling(tuple(proposals), None if proposals else question)
+
+
+def _from_earlier(
+    graph: TaskGraph, root: str, known: Iterable[Remembered], held: Mapping[str, Sequence[TaskNode]]
+) -> Iterator[Operation]:
+    """What an earlier session had, for slots that this task never had."""
+    parts = _parts(graph, root)
+    taken = {name for part in parts for name in (base(part.slot), part.title.lower())}
+    for one in known:
+        own = held.get(one.slot, ())
+        if _decided(own):
+            continue
+        source = f"memory:{one.source}"
+        if own:
+            yield Update(task=own[0].id, value=one.value, status="proposed", source=source)
+        elif one.title.lower() not in taken and one.slot not in taken:
+            taken |= {one.title.lower(), one.slot}
+            value = None if one.member else one.value
+            yield Add(
+                slot=f"{graph[root].slot}.{one.slot}", title=one.title, value=value,
+                parent=root, status="proposed", source=source,
+            )  # fmt: skip
+
+
+def _decided(own: Sequence[TaskNode]) -> bool:
+    """Whether a slot has had a value, or has left the plan."""
+    return any(not node.active or any(state.value is not None for state in node.states()) for node in own)
 
 
 def asked_key(question: Clarify) -> str | None:
@@ -435,9 +489,7 @@ def _proposals(
     former = [_held(_parts(graph, key), schema) for key in earlier]
     for slot in schema.slots:
         own = held.get(slot.name, ())
-        if any(state.value is not None for node in own for state in node.states()) or _known(own, graph):
-            continue
-        if any(not node.active for node in own):
+        if _decided(own) or _known(own, graph):
             continue
         known = [
             node for slots in former for node in slots.get(slot.name, ())

@@ -21,6 +21,7 @@ from typing_extensions import TypedDict
 
 from taskloom.memory.claims import Answer
 from taskloom.memory.operations import Clarify, Operation
+from taskloom.memory.records import Experience, IntentUnit
 from taskloom.memory.tasks import CONTENT, TaskGraph, TaskNode
 
 from .interpreter import Step
@@ -50,6 +51,7 @@ class Turn(BaseModel):
 
     model_config = ConfigDict(frozen=True)
     number: int = 0
+    user: str = Field(default="", description="Whose turn it was: the owner of the long-term memory.")
     utterance: str = ""
     steps: tuple[Step, ...] = ()
     operations: tuple[Operation, ...] = ()
@@ -61,12 +63,35 @@ class Turn(BaseModel):
     )
     proposals: tuple[str, ...] = Field(default=(), description="Ids of tasks with a proposed value.")
     question: Clarify | None = Field(default=None, description="The one thing to ask the user, if any.")
+    recalled: IntentUnit | None = Field(
+        default=None, description="The task of an earlier session that the user points back to."
+    )
+    earlier: tuple[str, ...] = Field(
+        default=(), description="What earlier sessions tell on a question, a line each."
+    )
+    examples: tuple[str, ...] = Field(default=(), description="Ids of the experiences that were retrieved.")
     by: Literal["rules", "model"] = "rules"
     note: str = ""
     reply: str = ""
     model_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+
+class Pending(BaseModel):
+    """An experience whose outcome is not known yet.
+
+    touched: ids of the tasks that it changed; () for words that could not be read.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    experience: Experience
+    touched: tuple[str, ...] = ()
+
+    @property
+    def unread(self) -> bool:
+        """Whether its words could not be read."""
+        return not self.experience.execution
 
 
 class Approval(BaseModel):
@@ -182,10 +207,11 @@ Tasks = Annotated[dict[str, TaskNode], DELTA_CHANNELS["tasks"]]
 
 
 class Input(TypedDict):
-    """What a turn takes: the user's message, or an export to load."""
+    """What a turn takes: the user's message, or an export to load; feedback is on the turn before."""
 
     messages: NotRequired[Messages]
     load: NotRequired[str | None]
+    feedback: NotRequired[Literal["good", "bad"] | None]
 
 
 class Output(TypedDict):
@@ -201,7 +227,9 @@ class State(TypedDict):
 
     question: the question left open. focus: ids of the tasks last touched or asked about, the latest first.
     asked: how often a slot was asked for, see `slots.fill`. load: an export (see `transfer.ThreadExport`)
-    that takes the place of the tasks, only during its turn.
+    that takes the place of the tasks, only during its turn. pending: experiences whose outcome is not known
+    yet. unwritten: turns that no facts were made of yet, with their time (ISO 8601). feedback: what was said
+    of the last turn by other means than words; the next turn uses it.
     """
 
     messages: Messages
@@ -211,6 +239,9 @@ class State(TypedDict):
     focus: tuple[str, ...]
     asked: dict[str, int]
     load: str | None
+    pending: tuple[Pending, ...]
+    unwritten: tuple[tuple[int, str], ...]
+    feedback: Literal["good", "bad"] | None
 
 
 class Context(BaseModel):
@@ -231,6 +262,7 @@ class Context(BaseModel):
     token_budget: int = Field(
         default=300, ge=50, le=100_000, description="Tokens that the outline and the facts may take each."
     )
+    memory: bool = Field(default=True, description="Whether long-term memory is read and written.")
     approve: bool = Field(
         default=False,
         description="Ask (interrupt) before a whole task tree is removed or an import replaces it.",

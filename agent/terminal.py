@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
@@ -161,6 +161,22 @@ def thread_list(threads: Iterable[ThreadInfo], width: int = 80) -> RenderableTyp
         used = info.used.astimezone().strftime("%Y-%m-%d %H:%M")
         table.add_row(safe(info.thread), str(info.turns), used, safe(clip(info.title, left)))
     return table
+
+
+def table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> RenderableType:
+    """Rows as a table; numbers to the right, the last column takes what room is left, on one line."""
+    rows = list(rows)
+    made = Table(box=None, pad_edge=False, show_edge=False, header_style="dim")
+    for name in columns:
+        cells = [safe(str(row[name])) for row in rows]
+        numbers = all(isinstance(row[name], int) for row in rows)
+        room = None if name == columns[-1] and not numbers else max(map(len, (name, *cells)))
+        made.add_column(
+            name, justify="right" if numbers else "left", min_width=room, no_wrap=True, overflow="ellipsis"
+        )
+    for row in rows:
+        made.add_row(*(safe(str(row[name])) for name in columns))
+    return made
 
 
 # ---- streaming ------------------------------------------------------------------------------------

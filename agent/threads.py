@@ -40,12 +40,12 @@ from taskloom.memory.tasks import TaskGraph, TaskNode
 from .graph import build_graph, default_services
 from .nodes import Services
 from .settings import Settings, settings
-from .state import DELTA_CHANNELS, Approval, Context, Turn, tasks_in
+from .state import DELTA_CHANNELS, Approval, Context, Pending, Turn, tasks_in
 from .transfer import ThreadExport
 
 # ---- serialisation --------------------------------------------------------------------------------
 
-STORED = (TaskNode, Turn, Clarify)  # the types of the state; no other is made from what is on disk
+STORED = (TaskNode, Turn, Clarify, Pending)  # the types of the state; no other is made from what is on disk
 _ZLIB = "+zlib"  # marks the type of a compressed payload
 _WORTH_IT = 128  # bytes; shorter payloads stay as they are
 _WARM_THREADS = 32
@@ -177,6 +177,7 @@ class ThreadInfo:
     turns: int
     used: datetime
     title: str
+    user: str = ""
 
 
 class Threads:
@@ -239,7 +240,8 @@ class Threads:
             if newest := self.saver.get_tuple(_config(thread, checkpoint_id=last)):
                 turn = newest.checkpoint["channel_values"].get("turn", Turn())
                 used = datetime.fromisoformat(newest.checkpoint["ts"])
-                found.append(ThreadInfo(thread, turn.number, used, self._title(thread) or turn.utterance))
+                title = self._title(thread) or turn.utterance
+                found.append(ThreadInfo(thread, turn.number, used, title, turn.user))
         return sorted(found, key=lambda info: info.used, reverse=True)
 
     def _title(self, thread: str) -> str:
@@ -266,6 +268,20 @@ class Threads:
             self.saver.delete_thread(thread)
             self._lock_file(thread).unlink(missing_ok=True)
 
+    def compact(self) -> None:
+        """Take what was deleted off the disk: no byte of it stays in the database's files.
+
+        Raises:
+            sqlite3.OperationalError: another process is reading or writing.
+        """
+        connection = self.saver.conn
+        with self.saver.lock:
+            connection.commit()
+            connection.execute("VACUUM")
+            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if busy:
+                raise sqlite3.OperationalError("the log of threads.sqlite is being read elsewhere")
+
 
 class _Lock:
     """A lock that can be referred to weakly."""
@@ -291,7 +307,7 @@ class Taskloom:
     """
 
     def __init__(self, threads: Threads, services: Services) -> None:
-        self._threads = threads
+        self._threads, self.longterm = threads, services.memory
         self.graph = build_graph(services, checkpointer=threads.saver)
 
     @classmethod
@@ -309,7 +325,9 @@ class Taskloom:
         self.close()
 
     def close(self) -> None:
-        """Close the database; nothing is lost without it."""
+        """Close the databases; nothing is lost without it."""
+        if self.longterm is not None:
+            self.longterm.close()
         self._threads.close()
 
     def talk(
@@ -348,6 +366,14 @@ class Taskloom:
         """
         ThreadExport.from_json(text)
         return self._turn({"load": text}, thread, context, ask, None)
+
+    def feedback(self, good: bool, *, thread: str = "main", context: Context | None = None) -> Turn:
+        """Say whether the last turn was right: it counts more than what the words after it tell.
+
+        Raises:
+            ThreadBusyError: another process is at work on the thread.
+        """
+        return self._turn({"feedback": "good" if good else "bad"}, thread, context, None, None)
 
     def pending(self, thread: str = "main") -> Approval | None:
         """What the thread waits for, if its last turn was left at an approval."""
@@ -388,6 +414,10 @@ class Taskloom:
     def delete(self, thread: str) -> None:
         """Delete all that is kept of a thread."""
         self._threads.delete(thread)
+
+    def compact(self) -> None:
+        """Take what was deleted off the disk."""
+        self._threads.compact()
 
     def _turn(
         self, given: Any, thread: str, context: Context | None, ask: Ask | None, show: Show | None

@@ -110,7 +110,7 @@ def steps_of(reply: str, utterance: str, graph: TaskGraph, ids: Sequence[str]) -
         WireError: the reply is not beyond doubt of this form.
     """
     try:
-        wire = _Reply.model_validate(_json(reply))
+        wire = _Reply.model_validate(json_of(reply))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the object"
@@ -128,7 +128,7 @@ def steps_of(reply: str, utterance: str, graph: TaskGraph, ids: Sequence[str]) -
 # ---- from text to JSON ----------------------------------------------------------------------------
 
 
-def _json(reply: str) -> Any:
+def json_of(reply: str) -> Any:
     """The one JSON value in a reply."""
     if len(reply) > MAX_REPLY:
         raise WireError("far too long")

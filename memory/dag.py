@@ -6,7 +6,7 @@ mapping from an edge to what it carries. Everything is deterministic: ties go by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import TypeVar
 
@@ -31,6 +31,32 @@ def reach(seeds: Iterable[str], edges: Callable[[str], Iterable[str]]) -> list[s
                 seen.add(other)
                 found.append(other)
     return found
+
+
+def levels(seeds: Iterable[str], edges: Callable[[str], Iterable[str]]) -> Iterator[list[str]]:
+    """What can be reached, by its distance: the seeds, then what is one edge away, and so on.
+
+    Args:
+        seeds: where to start; repeated ones count once.
+        edges: gives the keys that a key points to.
+    """
+    level = list(dict.fromkeys(seeds))
+    seen = set(level)
+    while level:
+        yield level
+        level = [key for key in dict.fromkeys(o for k in level for o in edges(k)) if key not in seen]
+        seen.update(level)
+
+
+def unreached(keys: Iterable[str], edges: Callable[[str], Iterable[str]]) -> list[str]:
+    """The keys that cannot be reached from any other of them, in the order given.
+
+    An edge to each of these, and to no other of the keys, is the transitive reduction of edges to all of them
+    (Aho, Garey and Ullman 1972, theorem 1). The edges must have no cycle.
+    """
+    keys = list(dict.fromkeys(keys))
+    below = set(reach((other for key in keys for other in edges(key)), edges))
+    return [key for key in keys if key not in below]
 
 
 def order(keys: Iterable[str], edges: Callable[[str], Iterable[str]]) -> list[str]:

@@ -44,6 +44,7 @@ class Use(BaseModel):
     model_config = ConfigDict(frozen=True)
     step: int = Field(ge=0)
     utility: float | None = Field(default=None, ge=0, le=1, description="None: not known yet.")
+    by: str = Field(default="", description="Id of the experience that it was retrieved for, where known.")
 
 
 class Experience(_Record):
@@ -57,6 +58,7 @@ class Experience(_Record):
     status: Literal["pending", "confirmed", "rejected"] = "pending"
     step: int = Field(default=0, ge=0, description="Its place in the user's stream of experiences.")
     utility: float | None = Field(default=None, ge=0, le=1, description="How it went itself; None: unknown.")
+    strict: bool = Field(default=False, description="Its utility is by the user's word, nobody's guess.")
     uses: tuple[Use, ...] = Field(default=(), description="When it was retrieved, oldest first.")
     led_by: tuple[str, ...] = Field(default=(), description="Ids of the experiences retrieved for it.")
 
@@ -87,6 +89,8 @@ class Pair(BaseModel):
     slot: str
     question: str
     answer: str
+    title: str = Field(default="", description="What the task that held it was called.")
+    member: bool = Field(default=False, description="A thing in a list: it has a title and no value.")
     said: tuple[str, ...] = Field(default=(), description="The answer in other forms that the user used.")
 
 
@@ -102,6 +106,9 @@ class IntentUnit(_Record):
     title: str = Field(default="", description="The task's title in its session.")
     pairs: tuple[Pair, ...] = ()
     order: int = Field(default=0, ge=0, description="The task's place within its session.")
+    status: Literal["open", "done", "dropped"] = Field(
+        default="open", description="Of the task: dropped, it left the plan, and the unit is to go too."
+    )
 
 
 Record = Annotated[Experience | Fact | IntentUnit, Field(discriminator="kind")]

@@ -107,7 +107,7 @@ def rules_only(home: Path) -> Taskloom:
 def played(app: Taskloom, dialogue: Dialogue) -> Iterator[Record]:
     """Say the turns of a dialogue in threads of its own, and give the record of each."""
     lines = read_script(json.dumps(dialogue.turns), dialogue.name)
-    for turn in play(app, lines, thread=dialogue.name, context=Context()):
+    for turn in play(app, lines, thread=dialogue.name, context=Context(user_id=dialogue.name)):
         yield turn.record()
 
 

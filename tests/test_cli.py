@@ -50,7 +50,7 @@ from taskloom.memory.tasks import GraphError, TaskGraph
 from tests.scripted import services
 
 TASKLOOM = Path(sys.executable).with_name("taskloom")
-COMMANDS = ("chat", "run", "demo", "threads", "tasks", "export", "import", "doctor")
+COMMANDS = ("chat", "run", "demo", "threads", "tasks", "export", "import", "doctor", "memory")
 Invoke = Callable[..., Result]
 
 

@@ -68,7 +68,7 @@ def test_the_table_of_settings_is_complete() -> None:
         field.validation_alias or f"TASKLOOM_{name.upper()}" for name, field in fields
     ]
     for (variable, default, text), (_, field) in zip(rows, fields, strict=True):
-        value = f"{field.default:g}" if isinstance(field.default, float) else str(field.default or "")
+        value = f"{field.default:g}" if isinstance(field.default, float) else "" if field.default in (None, "") else str(field.default)
         assert default.strip("`").lower() == value.lower(), variable
         assert field.description in (None, text), variable
 

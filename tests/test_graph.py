@@ -60,7 +60,7 @@ def test_schemas_are_described(graph: Taskgraph) -> None:
     context = graph.get_context_jsonschema()
     assert context is not None
     assert all(field["description"] for field in context["properties"].values())
-    assert set(graph.get_input_jsonschema()["properties"]) == {"messages", "load"}
+    assert set(graph.get_input_jsonschema()["properties"]) == {"messages", "load", "feedback"}
     assert set(graph.get_output_jsonschema()["properties"]) == {"messages", "tasks", "turn"}
 
 
@@ -78,7 +78,7 @@ def test_rules_alone_without_a_model() -> None:
 def test_a_model_in_settings_or_context_puts_it_behind_the_rules() -> None:
     voice = default_services(Settings(model="small", openai_base_url="http://127.0.0.1:9")).voice
     assert type(voice("").interpreter).__name__ == "Hybrid"
-    assert type(voice("rules").interpreter).__name__ == "Rules"
+    assert type(voice("rules").interpreter).__name__ == "Taught"
     assert voice("other") is not voice("")
 
 

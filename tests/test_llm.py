@@ -54,6 +54,7 @@ from taskloom.memory.operations import (
     Update,
     apply,
 )
+from taskloom.memory.records import Experience, now
 from taskloom.memory.retrieve import tokens
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
 from tests.openai_server import Cut, Fault, Hang, OpenAIServer, Raw, Recording, Reply, Say
@@ -81,6 +82,13 @@ GRAPH = graph_of(
     Add(slot="trip.hotel", title="hotel", value="Ritz", parent="t4"),
     Update(task="t5", value="June 12th"),
     Remove(task="t6"),
+)
+SO_READ = Experience(
+    id="e1",
+    text="do it on Monday",
+    at=now(),
+    execution=({"act": "set", "value": "Monday"},),
+    status="confirmed",
 )
 VIEW = View(GRAPH, turn=9)
 # The numbers that the model sees: 1 cart, 2 black, 3 clear, 4 trip, 5 date, 6 the hotel that is gone.
@@ -843,7 +851,7 @@ def test_the_prompt_has_the_talk_the_question_the_slots_and_the_examples() -> No
         exchanges=(("one", "1"), ("two", "2"), ("three", "3")),
         question=Clarify(question="Which case?", options=("black", "clear")),
         schemas=schemas,
-        examples=("so it was",),
+        examples=lambda: (SO_READ,),
     )
     prompt, ids = reading_prompt("a hotel", view)
     assert prompt.splitlines()[7:] == [
@@ -851,7 +859,7 @@ def test_the_prompt_has_the_talk_the_question_the_slots_and_the_examples() -> No
         '"hotel: area=north|south"',
         '"bus: seat"',
         "Read so before:",
-        '"so it was"',
+        r'"do it on Monday -> [{\"act\": \"set\", \"value\": \"Monday\"}]"',
         "Talk so far:",
         'user "two"',
         'assistant "2"',
@@ -929,7 +937,7 @@ def _everywhere(text: str) -> tuple[str, str]:
         question=question,
         exchanges=((text, text),),
         schemas=(TaskSchema(name=text, slots=(SlotSchema(name=text, values=(text,)),)),),
-        examples=(text,),
+        examples=lambda: (SO_READ.model_copy(update={"text": text}),),
     )
     verdict = Verdict(
         kind="was", claimed=text, task="t1", now=text, since=1, until=2, replaced_by=text, said=text

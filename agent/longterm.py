@@ -1,0 +1,361 @@
+"""Long-term memory as the nodes use it: what earlier sessions tell, and what this one leaves.
+
+What is to be kept is in the outbox, on disk, before the turn ends; it goes into the store in batches, beside
+the talk: when a task is finished, when enough waits, and before anything is looked up.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime
+from threading import Lock
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from taskloom.memory.consolidate import Exchange, due, facts_of, summarise
+from taskloom.memory.curator import Curator
+from taskloom.memory.outbox import Outbox
+from taskloom.memory.policies import Outcome, Policy, offered, settle
+from taskloom.memory.records import Experience, IntentUnit, now
+from taskloom.memory.store import AnyRecord, Store, StoreError
+from taskloom.memory.tasks import TaskGraph
+
+from .interpreter import Interpreter, Reading, View
+from .recall import period, refer
+from .slots import Remembered, TaskSchema
+from .state import Turn
+from .units import remembered, told, unit_of
+from .wording import the
+
+if TYPE_CHECKING:
+    from .narrate import Narrator
+
+_log = logging.getLogger(__name__)
+
+Found = TypeVar("Found")
+Session: TypeAlias = tuple[Sequence[Exchange], TaskGraph]
+
+SESSIONS = 1000  # users whose last session is known
+BUFFER = 40  # records that may wait before they are written
+TOLD = 5  # units told in one reply
+SIMILAR = 0.35  # cosine from which a unit is about the same
+
+
+class LongTerm:
+    """A user's records: looked up by the nodes, written in batches.
+
+    One object serves all users and threads of execution; every call names the user.
+    """
+
+    def __init__(
+        self,
+        store: Callable[[], Store],
+        outbox: Callable[[], Outbox],
+        policy: Policy | None = None,
+        narrator: Callable[[], Narrator] | None = None,
+    ) -> None:
+        """What it works with.
+
+        Args:
+            store: opens the store, when it is first needed.
+            outbox: opens the queue.
+            policy: which experiences are kept.
+            narrator: gives the model that tells sessions; without one the tasks alone do.
+        """
+        self.narrator = narrator
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self.policy = policy or Policy(addition="coarse", deletion="history")
+        self._open_store, self._open_outbox = store, outbox
+        self._store: Store | None = None
+        self._outbox: Outbox | None = None
+        self._guard, self._flushing = Lock(), Lock()
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="taskloom-memory")
+        self._job: Future[None] | None = None
+
+    @property
+    def store(self) -> Store:
+        """The store, opened.
+
+        Raises:
+            StoreError: it cannot be opened; the message names the fix.
+        """
+        with self._guard:
+            if self._store is None:
+                self._store = self._open_store()
+            return self._store
+
+    @property
+    def outbox(self) -> Outbox:
+        """What is on its way into the store.
+
+        Raises:
+            OutboxError: it cannot be opened.
+        """
+        with self._guard:
+            if self._outbox is None:
+                self._outbox = self._open_outbox()
+            return self._outbox
+
+    # ---- looking up ---------------------------------------------------------------------------
+
+    def unit(self, user: str, text: str, *, thread: str) -> IntentUnit | None:
+        """The task of an earlier session that words mean; None where none is about the same.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        self._fresh(user)
+        for hit in self.store.search(user, text, kind="unit", limit=50):
+            if (
+                isinstance(hit.record, IntentUnit)
+                and hit.record.thread != thread
+                and hit.record.pairs
+                and hit.dense >= SIMILAR
+            ):
+                return hit.record
+        return None
+
+    def latest(self, user: str, *, thread: str) -> IntentUnit | None:
+        """The task that was talked of last in an earlier session."""
+        self._fresh(user)
+        found = [unit for unit in self._units(user) if unit.thread != thread and unit.pairs]
+        return max(found, key=lambda unit: (unit.at, unit.order), default=None)
+
+    def _units(self, user: str) -> list[IntentUnit]:
+        return [unit for unit in self.store.records(user, "unit") if isinstance(unit, IntentUnit)]
+
+    def earlier(self, user: str, text: str, moment: datetime, *, thread: str) -> tuple[str, ...]:
+        """What earlier sessions tell on a question, a line each, in order of time; () where nothing fits."""
+        self._fresh(user)
+        span = period(text, moment.astimezone())
+        found = [
+            hit.record
+            for hit in self.store.search(user, text, kind="unit", limit=50)
+            if isinstance(hit.record, IntentUnit)
+            and hit.record.thread != thread
+            and hit.record.pairs
+            and (span[0] <= hit.record.at < span[1] if span else hit.dense >= SIMILAR)
+        ]
+        chosen = found[:TOLD] if span else found[:1]
+        return told(sorted(chosen, key=lambda unit: unit.at))
+
+    def examples(self, user: str, text: str, *, limit: int = 3) -> tuple[Experience, ...]:
+        """Confirmed experiences with words like these, best first."""
+        self._fresh(user)
+        found = self.store.search(user, text, kind="experience", limit=4 * limit)
+        known = [hit.record for hit in found if isinstance(hit.record, Experience)]
+        return tuple(one for one in known if offered(self.policy, one))[:limit]
+
+    # ---- keeping ------------------------------------------------------------------------------
+
+    def keep(
+        self, user: str, units: Sequence[IntentUnit], done: Iterable[tuple[Experience, Outcome]]
+    ) -> None:
+        """Keep records; they are on disk when this returns."""
+        records: list[AnyRecord] = [*units, *(settle(made, how) for made, how in done)]
+        if not records:
+            return
+        self.outbox.add(user, records)
+        if any(unit.status == "done" for unit in units) or len(self.outbox.waiting()) >= BUFFER:
+            self.write_soon()
+
+    def session(self, user: str, turns: Sequence[Exchange], tasks: TaskGraph, *, closed: bool) -> bool:
+        """Make facts of a session's turns when they are due; whether all of them were taken.
+
+        Args:
+            user: whose they are.
+            turns: of one thread, those not yet taken.
+            tasks: of that thread.
+            closed: whether a task was finished in the last one.
+        """
+        over: list[tuple[str, Session]] = []
+        with self._guard:
+            before = self._sessions.pop(user, None)
+            self._sessions[user] = (turns, tasks)
+            if before and before[0][0].thread != turns[0].thread:  # the user has gone on to another one
+                over.append((user, before))
+            if len(self._sessions) > SESSIONS:
+                over.append(self._sessions.popitem(last=False))
+        for whose, session in over:
+            self._tell(whose, session, ended=True)
+        what = due(len(turns), closed=closed, ended=False, model=self.narrator is not None)
+        if what != "nothing":
+            self._tell(user, (turns, tasks), ended=what == "all")
+        if what == "all":
+            with self._guard:
+                self._sessions.pop(user, None)
+        return what == "all"
+
+    def _tell(self, user: str, session: Session, *, ended: bool) -> None:
+        """Queue the facts of a session: by its tasks at once, by a model beside the talk."""
+        turns, tasks = session
+        if facts := summarise(turns, tasks, called=the):
+            self.outbox.add(user, facts)
+        if ended and self.narrator is not None:
+            self._worker.submit(self._narrate, user, turns, self.narrator())
+        if ended:
+            self.write_soon()
+
+    def _narrate(self, user: str, turns: Sequence[Exchange], narrator: Narrator) -> None:
+        if facts := facts_of(narrator(turns), turns):
+            self.outbox.add(user, facts)
+        self._write()
+
+    def write_soon(self) -> None:
+        """Have what waits written beside the talk."""
+        with self._guard:
+            if self._job is None or self._job.done():
+                self._job = self._worker.submit(self._write)
+
+    def _write(self) -> None:
+        try:
+            self.flush()
+        except StoreError as error:  # it waits in the outbox, which tells `doctor`
+            _log.warning("long-term memory waits: %s", error)
+
+    def flush(self) -> int:
+        """Write what waits; how many records went.
+
+        Raises:
+            StoreError: the store cannot be opened.
+        """
+        with self._flushing:
+            decide = self.narrator().decide if self.narrator else None
+            return self.outbox.flush(Curator(self.store, self.policy, decide))
+
+    def forget(self, user: str) -> None:
+        """Forget all of a user: no byte of it stays in any file of an embedded store.
+
+        Raises:
+            StoreError: the store fails; then nothing is sure to be gone.
+        """
+        with self._flushing:
+            self.outbox.forget(user)
+            self.store.forget(user)
+
+    def _fresh(self, user: str) -> None:
+        """See to it that what was kept is found; what failed before is left to `write_soon`."""
+        if any(not waiting.tries for waiting in self.outbox.waiting(user)):
+            self.flush()
+
+    def close(self) -> None:
+        """End the sessions, finish what is being written, and close; what waits is there the next time."""
+        for user, session in self._sessions.items():
+            self._tell(user, session, ended=self.narrator is not None)
+        self._sessions.clear()
+        self._worker.shutdown(wait=True)
+        for opened in (self._store, self._outbox):
+            if opened is not None:
+                opened.close()
+        self._store = self._outbox = None
+
+
+class Recall:
+    """Experiences for one reading: looked up when first asked for, and known to have been."""
+
+    def __init__(self, look: Callable[[], Sequence[Experience]]) -> None:
+        self._look = look
+        self.found: tuple[Experience, ...] | None = None
+
+    def __call__(self) -> tuple[Experience, ...]:
+        """The experiences, best first."""
+        if self.found is None:
+            self.found = tuple(self._look())
+        return self.found
+
+
+class Memory:
+    """Long-term memory for one turn: bound to its user and thread; false where there is none.
+
+    What fails is told by `fault`, in words for the user; the turn goes on without.
+    """
+
+    def __init__(self, longterm: LongTerm | None, user: str, thread: str) -> None:
+        self._longterm, self._user, self.thread = longterm, user, thread
+        self.fault = ""
+
+    def __bool__(self) -> bool:
+        return self._longterm is not None
+
+    def examples(self, text: str) -> tuple[Experience, ...]:
+        """Confirmed experiences with words like these, best first."""
+        return self._asked(lambda memory: memory.examples(self._user, text), ())
+
+    def unit(self, text: str) -> IntentUnit | None:
+        """The task of an earlier session that words mean, if one is."""
+        return self._asked(lambda memory: memory.unit(self._user, text, thread=self.thread), None)
+
+    def latest(self) -> IntentUnit | None:
+        """The task that was talked of last in an earlier session."""
+        return self._asked(lambda memory: memory.latest(self._user, thread=self.thread), None)
+
+    def earlier(self, text: str, now: datetime) -> tuple[str, ...]:
+        """What earlier sessions tell on a question, a line each."""
+        return self._asked(lambda memory: memory.earlier(self._user, text, now, thread=self.thread), ())
+
+    def remembered(
+        self, graph: TaskGraph, turn: Turn, schemas: Sequence[TaskSchema]
+    ) -> dict[str, tuple[Remembered, ...]]:
+        """What earlier sessions had for the tasks of a turn, by root."""
+        if turn.recalled is not None:
+            roots = [
+                change.changed[0]
+                for change in turn.changes
+                if change.operation.kind == "add" and change.changed
+            ]
+            root = next((graph.root(key).id for key in roots), None)
+            return {root: remembered(turn.recalled)} if root else {}
+        return {}
+
+    def keep(
+        self,
+        graph: TaskGraph,
+        turn: Turn,
+        schemas: Sequence[TaskSchema],
+        done: Sequence[tuple[Experience, Outcome]],
+    ) -> None:
+        """Keep what a turn leaves: the tasks it changed, and the experiences whose outcome is known."""
+        touched = dict.fromkeys(key for change in turn.changes for key in change.changed if key in graph)
+        roots = dict.fromkeys(graph.root(key).id for key in (*touched, *turn.proposals) if key in graph)
+        units = [unit_of(graph, root, schemas, thread=self.thread, at=now()) for root in roots]
+        if self._longterm is not None:
+            self._longterm.keep(self._user, units, done)
+
+    def session(self, turns: Sequence[Exchange], tasks: TaskGraph, *, closed: bool) -> bool:
+        """Make facts of turns when they are due; whether all were taken, see `LongTerm.session`."""
+        return self._longterm is not None and self._longterm.session(self._user, turns, tasks, closed=closed)
+
+    def _asked(self, look: Callable[[LongTerm], Found], otherwise: Found) -> Found:
+        if self._longterm is None:
+            return otherwise
+        try:
+            return look(self._longterm)
+        except StoreError as error:
+            self.fault = f"I go without what earlier sessions tell: {error}."
+            return otherwise
+
+
+def read_with_memory(
+    text: str, view: View, interpreter: Interpreter, memory: Memory
+) -> tuple[Reading, IntentUnit | None]:
+    """Read an utterance; one that points back to an earlier session as the request that it repeats.
+
+    Returns:
+        The reading, and the task of the earlier session that is pointed to. Where memory has none, or the
+        words ask for no new task, they are read as they are.
+    """
+    reference = refer(text) if memory else None
+    if reference is None:
+        return interpreter.read(text, view), None
+    unit = memory.unit(text) if reference.request else memory.latest()
+    if unit is None:
+        return interpreter.read(text, view), None
+    reading = interpreter.read(reference.words(unit.title), view)
+    if any(step.act == "task" and not step.within and step.within_task is None for step in reading.steps):
+        steps = tuple(step.model_copy(update={"text": text}) for step in reading.steps)
+        return replace(reading, steps=steps), unit
+    again = interpreter.read(text, view)
+    return replace(again, usage=again.usage + reading.usage), None

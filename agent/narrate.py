@@ -1,0 +1,127 @@
+"""What a model makes of a session: narrative units, and decisions on facts that say much the same.
+
+Both are asked for in batches, beside the talk. What it says counts only as far as it is grounded: see
+`memory.consolidate`.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from langchain_core.messages import HumanMessage, SystemMessage
+from pydantic import ValidationError
+
+from taskloom.memory.consolidate import Decision, Exchange, Narrative, Unit
+from taskloom.memory.records import Fact
+
+from . import prompts
+from .llm import ChatModel, Meter, ModelFault
+from .outline import quoted
+from .wire import WireError, json_of
+
+_log = logging.getLogger(__name__)
+
+_TEXT = {"type": "string"}
+_UNITS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "units": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "text": _TEXT,
+                    "turns": {"type": "array", "items": {"type": "integer"}},
+                    "people": {"type": "array", "items": _TEXT},
+                },
+                "required": ["text", "turns", "people"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["units"],
+    "additionalProperties": False,
+}
+_DECISIONS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "decisions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "fact": {"type": "integer"},
+                    "act": {"type": "string", "enum": ["add", "update", "delete", "none"]},
+                    "of": {"type": ["integer", "null"]},
+                },
+                "required": ["fact", "act", "of"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["decisions"],
+    "additionalProperties": False,
+}
+
+
+class Narrator:
+    """Tells turns as units, and decides on clusters of facts; one call each.
+
+    What cannot be used is left out and logged: the rules have their own facts and decisions.
+    """
+
+    def __init__(self, chat: ChatModel) -> None:
+        self.chat, self.meter = chat, Meter()
+
+    def __call__(self, turns: Sequence[Exchange]) -> Iterable[Unit]:
+        """The units of some turns (`consolidate.Summariser`)."""
+        lines = []
+        for turn in turns:
+            lines.append(f"{turn.turn} {turn.at:%Y-%m-%d} {turn.speaker or 'user'}: {quoted(turn.said, 600)}")
+            lines.append(f"  assistant: {quoted(turn.reply, 300)}")
+        told = self._asked(prompts.NARRATE, "\n".join(lines), _UNITS)
+        units = told.get("units") if isinstance(told, dict) else None
+        try:
+            given = [{"sources": one.pop("turns", ()), **one} for one in units or () if isinstance(one, dict)]
+            return Narrative.model_validate({"units": given}).units
+        except ValidationError as error:
+            _log.warning("the model's units cannot be used: %s", error.errors(include_input=False)[0]["msg"])
+            return ()
+
+    def decide(self, clusters: Sequence[Sequence[Fact]]) -> Iterable[Decision]:
+        """Decisions on the facts of some clusters (`consolidate.Decider`)."""
+        facts = [fact for cluster in clusters for fact in cluster]
+        numbers = {fact.id: number for number, fact in enumerate(facts, 1)}
+        lines = []
+        for number, cluster in enumerate(clusters, 1):
+            lines.append(f"Group {number}:")
+            lines += [f"{numbers[fact.id]} {fact.at:%Y-%m-%d} {quoted(fact.text, 300)}" for fact in cluster]
+        told = self._asked(prompts.DECIDE, "\n".join(lines), _DECISIONS)
+        found = []
+        for one in (told.get("decisions") if isinstance(told, dict) else None) or ():
+            try:
+                found.append(
+                    Decision(
+                        fact=facts[int(one["fact"]) - 1].id,
+                        act=one["act"],
+                        of=facts[int(one["of"]) - 1].id if one.get("of") else None,
+                    )
+                )
+            except (ValidationError, KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+                _log.warning("a decision of the model cannot be used: %s", error)
+        return found
+
+    def _asked(self, prompt: str, text: str, schema: dict[str, Any]) -> Any:
+        """What the model answers, as data; None where it does not."""
+        messages = [SystemMessage(prompt), HumanMessage(text)]
+        try:
+            answer = self.chat.ask(
+                messages, schema, self.meter, time.monotonic() + self.chat.settings.patience
+            )
+            return json_of(answer)
+        except (ModelFault, WireError) as fault:
+            _log.warning("the model did not help with long-term memory: %s", fault)
+            return None

@@ -1,0 +1,105 @@
+"""Tasks as intent units, and units as proposals: what a session leaves, and what the next one gets. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Literal
+
+from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, record_id
+from taskloom.memory.tasks import TaskGraph, TaskNode
+
+from .slots import Remembered, TaskSchema, held_slots, kind_of
+from .wording import base, clip, join, spoken, title_of
+
+_UTTERANCES = 8  # of the user's utterances about a task, the latest go into what is searched
+
+
+def unit_of(
+    graph: TaskGraph, root: str, schemas: Sequence[TaskSchema], *, thread: str, at: datetime
+) -> IntentUnit:
+    """The intent unit of a root task: what it is for, with a pair for each value that was settled.
+
+    A task that left the plan, or has nothing that could be proposed again, gives a unit to be dropped.
+    """
+    node = graph[root]
+    schema = kind_of(graph, root, schemas)
+    held = held_slots(graph, root, schema) if schema else {}
+    names = {one.id: slot for slot, nodes in held.items() for one in nodes}
+    parts = [
+        part for part in graph.subtree(root)[1:] if part.active and part.status in ("filled", "done", "open")
+    ]
+    shared = [graph[key] for key in node.depends_on if graph[key].active and graph[key].parent is None]
+    pairs = tuple(
+        _pair(part, names.get(part.id), graph) for part in parts if part.value or not graph.parts(part.id)
+    )
+    said = dict.fromkeys(state.said for part in (node, *parts) for state in part.states() if state.said)
+    title = title_of(node)
+    what = " ".join([title, *(title_of(one) for one in shared)])
+    status: Literal["open", "done", "dropped"]
+    status = "dropped" if not node.active else "done" if node.status == "done" else "open"
+    return IntentUnit(
+        id=record_id(thread, 0, "unit", root),
+        text=clip(". ".join([what, *list(said)[-_UTTERANCES:]]), 1500) or "a task",
+        at=at,
+        thread=thread,
+        turn=node.turn,
+        intent=schema.name if schema else title.lower(),
+        description=(schema.description if schema else "") or title,
+        title=title,
+        pairs=pairs,
+        order=list(graph).index(root),
+        status=status,
+    )
+
+
+def _pair(part: TaskNode, slot: str | None, graph: TaskGraph) -> Pair:
+    name = slot or base(part.slot)
+    value = part.value or title_of(part)
+    parent = graph[part.parent] if part.parent else None
+    within = f" of the {title_of(parent)}" if parent is not None and parent.parent is not None else ""
+    return Pair(
+        slot=name,
+        question=f"What is the {spoken(name)}{within}?",
+        answer=value,
+        title=title_of(part),
+        member=part.value is None,
+    )
+
+
+def remembered(unit: IntentUnit) -> tuple[Remembered, ...]:
+    """All values of a unit, to propose."""
+    return tuple(
+        Remembered(pair.slot, pair.title or spoken(pair.slot), pair.answer, pair.member, unit.id)
+        for pair in unit.pairs
+    )
+
+
+def told(units: Iterable[IntentUnit]) -> tuple[str, ...]:
+    """Units in words for a reply, one each: 'May 12, 2026: book a hotel (location Bergen, two nights)'."""
+    return tuple(_told(unit) for unit in units)
+
+
+def _told(unit: IntentUnit) -> str:
+    values = [
+        pair.answer if pair.member else f"{spoken(pair.title or pair.slot)} {pair.answer}"
+        for pair in unit.pairs
+    ]
+    what = f"{day(unit.at)}: {clip(unit.title, 80)}"
+    return f"{what} ({join([clip(value, 60) for value in values], limit=8)})" if values else what
+
+
+def summary(record: Experience | Fact | IntentUnit) -> str:
+    """A record in one line."""
+    if isinstance(record, IntentUnit):
+        return _told(record).partition(": ")[2]
+    if isinstance(record, Fact):
+        return record.text if record.status == "current" else f"({record.status}) {record.text}"
+    acts = ", ".join(dict.fromkeys(str(step.get("act") or step.get("name", "")) for step in record.execution))
+    return f"{record.text} -> {acts}"
+
+
+def day(moment: datetime) -> str:
+    """A date in words: 'May 12, 2026'."""
+    local = moment.astimezone()
+    return f"{local:%B} {local.day}, {local.year}"

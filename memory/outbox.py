@@ -1,0 +1,248 @@
+"""Records on their way into the store, on disk: what was added is not lost, whatever fails after it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from threading import RLock
+from typing import Protocol, Self
+
+from filelock import FileLock, Timeout
+
+from .ranking import AnyRecord
+from .records import now, read_record
+
+_BATCH = 64  # records put at a time
+_GIVE_UP = 3  # failures in a row after which it is the store that fails, and not a record
+_PATIENCE = 30  # seconds that one process waits for another
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS queue (
+    place INTEGER PRIMARY KEY AUTOINCREMENT,
+    user TEXT NOT NULL,     -- as JSON: not every text has bytes
+    id TEXT NOT NULL,
+    record TEXT NOT NULL,
+    since TEXT NOT NULL,
+    tries INTEGER NOT NULL DEFAULT 0,
+    error TEXT NOT NULL DEFAULT '',
+    UNIQUE (user, id)
+)
+"""
+
+
+class Taker(Protocol):
+    """Takes records: a store, or what stands before one."""
+
+    def put(self, user: str, records: Sequence[AnyRecord]) -> None:
+        """Takes records of a user; twice the same is the same as once."""
+        ...
+
+
+class OutboxError(Exception):
+    """The queue cannot be read or written, or another process holds it. The message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A record that the store has not taken yet. error: what was said at the last of the tries."""
+
+    user: str
+    id: str
+    since: datetime
+    tries: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    place: int
+    user: str
+    record: str
+    tries: int
+
+
+class Outbox:
+    """A queue of records in a SQLite file. Several processes may add; one at a time moves records on.
+
+    A record waits in its newest form only. What failed before comes last, and one by one, so that a record
+    that always fails holds up no other; apart from that the oldest is first. Safe to use from threads.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Opens the queue; the file and its folder are made if need be, for this user's eyes only.
+
+        Raises:
+            OutboxError: not a queue, or no right to write there.
+        """
+        self._path = Path(path).absolute()
+        self._lock = RLock()
+        self._moving = FileLock(f"{self._path}.lock", timeout=_PATIENCE)
+        with self._explained():
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._path.touch(mode=0o600)
+            self._database = sqlite3.connect(
+                self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+            )
+            try:
+                self._database.execute("PRAGMA journal_mode = WAL")
+                self._database.execute("PRAGMA synchronous = FULL")  # with less, a power cut takes the newest
+                self._database.execute("PRAGMA secure_delete = ON")
+                self._database.execute(_SCHEMA)
+            except sqlite3.Error:
+                self._database.close()
+                raise
+
+    def add(self, user: str, records: Sequence[AnyRecord]) -> None:
+        """Queues records, in place of those with the same id; they are on disk when it returns.
+
+        Raises:
+            ValueError: no user.
+            OutboxError: it could not be written.
+        """
+        if not user:
+            raise ValueError("records are queued for a user, and this one is empty")
+        since = now().isoformat()
+        rows = [(json.dumps(user), record.id, record.model_dump_json(), since) for record in records]
+        with self._transaction() as database:
+            database.executemany(
+                "INSERT OR REPLACE INTO queue (user, id, record, since) VALUES (?, ?, ?, ?)", rows
+            )
+
+    def flush(self, store: Taker) -> int:
+        """Moves what it can into the store; how many records that were. What fails stays, with the error.
+
+        Raises:
+            OutboxError: another process is at it and does not come to an end.
+        """
+        moved = failed = 0
+        with self._alone():
+            batches = deque(self._batches())
+            while batches and failed < _GIVE_UP:
+                batch = batches.popleft()
+                if self._move(store, batch):
+                    moved += len(batch)
+                    failed = 0
+                elif len(batch) > 1:  # which of them is it?
+                    batches.extendleft([row] for row in reversed(batch))
+                else:
+                    failed += 1
+        return moved
+
+    def waiting(self, user: str | None = None) -> tuple[Waiting, ...]:
+        """What waits, of a user or of all, oldest first."""
+        with self._transaction() as database:
+            rows = database.execute(
+                "SELECT user, id, since, tries, error FROM queue WHERE ? IN ('', user) ORDER BY since, place",
+                ("" if user is None else json.dumps(user),),
+            ).fetchall()
+        return tuple(
+            Waiting(json.loads(whose), key, datetime.fromisoformat(since), tries, error)
+            for whose, key, since, tries, error in rows
+        )
+
+    def discard(self, user: str, ids: Sequence[str]) -> None:
+        """Takes records out of the queue. Before they are deleted in the store, or they would come back."""
+        with self._alone(), self._transaction() as database:
+            database.executemany(
+                "DELETE FROM queue WHERE user = ? AND id = ?", [(json.dumps(user), key) for key in ids]
+            )
+
+    def forget(self, user: str) -> None:
+        """Takes out all of a user; no byte of it stays in any file. Before the store forgets them.
+
+        Raises:
+            OutboxError: another process is moving records, or reading, and does not come to an end.
+        """
+        with self._alone(), self._lock, self._explained():
+            self._database.execute("DELETE FROM queue WHERE user = ?", (json.dumps(user),))
+            self._database.execute("VACUUM")
+            (busy, _, _) = self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise OutboxError(f"{self._path} is being read elsewhere: forget again to clear its log")
+
+    def close(self) -> None:
+        """Closes the file."""
+        with self._lock:
+            self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ---- moving -------------------------------------------------------------------------------------
+
+    def _batches(self) -> list[list[_Row]]:
+        """All that waits: what is new in batches of one user, what failed before one by one."""
+        with self._transaction() as database:
+            found = database.execute(
+                "SELECT place, user, record, tries FROM queue ORDER BY tries, place"
+            ).fetchall()
+        rows = [_Row(place, json.loads(user), record, tries) for place, user, record, tries in found]
+        by_user: dict[str, list[_Row]] = {}
+        for row in rows:
+            if not row.tries:
+                by_user.setdefault(row.user, []).append(row)
+        fresh = [
+            mine[start : start + _BATCH] for mine in by_user.values() for start in range(0, len(mine), _BATCH)
+        ]
+        return fresh + [[row] for row in rows if row.tries]
+
+    def _move(self, store: Taker, batch: Sequence[_Row]) -> bool:
+        """Whether the store took a batch of one user. The error is noted where it is of one record."""
+        try:
+            store.put(batch[0].user, [read_record(row.record) for row in batch])
+        except Exception as error:  # noqa: BLE001  # a store's, an embedder's: whatever it is, it is kept and shown
+            if len(batch) == 1:
+                self._note(batch[0], f"{type(error).__name__}: {error}")
+            return False
+        with self._transaction() as database:  # by place: a newer form that came meanwhile has another
+            database.executemany("DELETE FROM queue WHERE place = ?", [(row.place,) for row in batch])
+        return True
+
+    def _note(self, row: _Row, error: str) -> None:
+        with self._transaction() as database:
+            database.execute(
+                "UPDATE queue SET tries = tries + 1, error = ? WHERE place = ?", (error[:500], row.place)
+            )
+
+    # ---- one at a time ------------------------------------------------------------------------------
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keeps other threads and processes from moving records: an older form may not pass a newer one."""
+        try:
+            self._moving.acquire()
+        except Timeout:
+            raise OutboxError(
+                f"another process has been moving the records of {self._path} for {_PATIENCE} s: see that its"
+                " store answers, or end it"
+            ) from None
+        try:
+            yield
+        finally:
+            self._moving.release()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._explained():
+            self._database.execute("BEGIN IMMEDIATE")
+            with self._database:
+                yield self._database
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise OutboxError(
+                f"the queue {self._path} failed: {error}: see that there is room and a right to write; if it"
+                " is damaged move it away"
+            ) from error
