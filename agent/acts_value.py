@@ -114,7 +114,7 @@ def read_set(reader: Reader, clause: Clause) -> list[Step]:
     m = matcher(core)
     for pattern in (
         r"(?P<target>.+?) (?:should|must|has to|needs to|ought to|can|shall|will) (?:be )?(?:moved?|go|changed?|pushed|switched|rescheduled|shifted) (?:to|on|at|for) (?P<value>.+)",
-        r"(?P<target>(?!i\b|we\b)[\w' -]+?) (?:slips?|slipped|moves|shifts|shifted|jumps|goes|changes|changed|moved) (?:up |down |back |out )?to (?P<value>.+)",
+        r"(?P<target>(?!i\b|we\b)[\w' -]+?)(?: has| have|'s|'ve)? (?:slips?|slipped|moves|shifts|shifted|jumps|goes|changes|changed|moved) (?:up |down |back |out )?to (?P<value>.+)",
         r"(?:move|reschedule|shift|bring|push|postpone|delay|switch|change|bump|adjust|update|advance|set)(?: (?:it|that|this|them|things|the (?:whole )?(?:thing|event)))?(?: up| back| forward| over| out)? (?:to|for|until|till|at|on|into|as) (?P<value>.+)",
         r"(?:move|reschedule|shift|push|postpone|delay|relocate|bring|bump|put off|put|transfer|advance)\s+(?P<target>(?!to\b|it\b).+?)(?: up| back| forward| over| out)? (?:to|until|till|into|onto|for) (?P<value>.+)",
         r"(?:they|he|she|we|i|the \w+)(?:'ve| have| has| just)* (?:moved|rescheduled|pushed|changed|shifted|switched|postponed|updated|set|delayed|bumped) (?P<target>.+?) (?:back )?to (?P<value>.+)",
@@ -142,6 +142,8 @@ def read_set(reader: Reader, clause: Clause) -> list[Step]:
             continue
         groups = found.groupdict()
         target, value = groups.get("target") or "", groups["value"]
+        if "slips?" in pattern and re.fullmatch(r"[A-Z]\w+", target) and not reader.known(target):
+            return [reader.chat(clause)]  # a person that moved to Bergen is no slot
         if steps := setting(reader, clause, target, value, pattern):
             if (
                 re.match(

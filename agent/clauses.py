@@ -75,6 +75,12 @@ _SEPARATOR = re.compile(
     r":\s+|\s+but\s+|\s+then\s+|\s+plus\s+|\s+-\s+)",
     re.IGNORECASE,
 )
+_REMARK = re.compile(  # after a list: ", but Ana only eats fish", ", but not the butter"
+    r",\s*but (?:not (?!on|at|in|by|before|after|until|for|with|from|to|more|less|later|earlier)"
+    r"|(?:[A-Z]\w+|he|she|they|we|the \w+) (?:(?:only|also|always|never|still) )?"
+    r"(?:is|are|isn't|aren't|has|have|can|can't|cannot|will|won't|does|doesn't|do|don't|eats?|drinks?|likes?|prefers?|hates?"
+    r"|lives?|works?|comes?|needs?|gets?|loves?) ?).*$"
+)
 _LEAD_ONLY = re.compile(
     r"(?:(?:and|so|then|well|oh|ah|um|uh|er|hmm+|hm|ok(?:ay)?|alright|hey|hi|hello|please|now|also|actually|wait|sorry|oops|whoops|no|no wait|"
     r"to correct(?: that| myself)?|i misspoke|i got (?:that|it) wrong|that'?s wrong|that was wrong|my mistake|my bad|correction|typo|i meant?|wrong one|good news|bad news|"
@@ -227,7 +233,7 @@ def split(sentence: str) -> list[str]:
         pieces.append(left.strip())
         start = match.end()
     pieces.append(sentence[start:].strip())
-    return [piece for piece in pieces if re.search(r"\w", piece)]
+    return [_REMARK.sub("", piece) for piece in pieces if re.search(r"\w", piece)]
 
 
 def _bare_verb(text: str) -> bool:

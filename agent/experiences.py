@@ -7,9 +7,11 @@ next; until that is known it waits in the state of its thread.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
+
+from pydantic import ValidationError
 
 from taskloom.memory.operations import Complete, Confirm, Reject
 from taskloom.memory.policies import Event, Outcome, outcome
@@ -25,10 +27,14 @@ from .wording import clip
 OWN_WORDS = 3  # words that make a wording; with fewer it would be anything
 PATIENCE = 2  # turns in which a word against what was done can still come
 _NOTHING_DONE: frozenset[Act] = frozenset(("chat", "ask", "unsure", "yes", "no", "undo", "redo"))
-_TEXTS = ("target", "within", "title", "value", "old")  # fields of a step that hold the user's words
+_FIXED = ("act", "intent", "slot", "text")  # fields of a step as data that hold no words to exchange
+_IDS = ("task", "within_task")
+_ANY = r"((?:(?![.!?;:]\s).)+?)"  # words of one sentence
+_CLAUSE = r"\b(?:not|never|\w+n['’]t|i|we|you|he|she|they|if|whether|because|that|which|but)\b"
 _CORRECTION = (
-    r"^(?:no\b|nope|wait|oops|sorry|wrong)|\b(?:i (?:meant|mean|said)|that'?s (?:wrong|not (?:right|what))"
-    r"|not what i|misunderst\w+|my mistake|correction|you got (?:it|that) wrong)\b"
+    r"^(?:no\b|nope|wait|oops|sorry|wrong)|\b(?:i (?:meant|mean|said)"
+    r"|that(?:['’]?s| is| was) (?:wrong|not (?:right|what))|not what i|misunderst\w+|my mistake|correction"
+    r"|you got (?:it|that) wrong)\b"
 )
 
 
@@ -38,20 +44,19 @@ _CORRECTION = (
 def made(turn: Turn, before: Sequence[Pending], *, thread: str, outline: str) -> Pending | None:
     """The experience of a turn that changed something, or that could not be read; else None.
 
-    Where the turn before could not be read and this one has the same values, it says what that one meant:
-    then the words of that one are the experience.
+    Where the turn before could not be read and this one says the same, it tells what that one meant: then the
+    words of that one are the experience.
     """
     touched = tuple(dict.fromkeys(key for change in turn.changes for key in change.changed))
     steps = tuple(step for step in turn.steps if step.act not in _NOTHING_DONE)
     unread = any(step.act == "unsure" and not step.proposed for step in turn.steps)
-    if not (touched and steps) and not (unread and not turn.changes):
+    if not (touched and steps) and not (unread and not touched):
         return None
     query = turn.utterance
     last = before[-1] if before else None
-    if steps and last and last.unread and last.experience.turn == turn.number - 1:
-        told = last.experience.text
-        if all(_find(value, told) for value in _values(steps)):
-            query = told
+    unclear = last is not None and last.unread and last.experience.turn == turn.number - 1
+    if last and unclear and _says(last.experience.text, steps):
+        query = last.experience.text
     experience = Experience(
         id=record_id(thread, turn.number, "experience"),
         text=query,
@@ -62,7 +67,7 @@ def made(turn: Turn, before: Sequence[Pending], *, thread: str, outline: str) ->
         execution=tuple(_stored(step) for step in steps) if touched else (),
         led_by=turn.examples,
     )
-    return Pending(experience=experience, touched=touched)
+    return Pending(experience=experience, touched=(*touched, *turn.proposals))
 
 
 def _stored(step: Step) -> dict[str, Any]:
@@ -70,13 +75,19 @@ def _stored(step: Step) -> dict[str, Any]:
     return step.model_dump(mode="json", exclude_defaults=True, exclude={"text"})
 
 
-def _values(steps: Iterable[Step]) -> list[str]:
-    """The values that steps give."""
-    found = []
+def _says(told: str, steps: Sequence[Step]) -> bool:
+    """Whether words may mean some steps: they have all of their values, and name what they are about.
+
+    A slot need not be named: "I cannot pay more than 90 euros" is of the budget.
+    """
+    values, named = list[str](), frozenset[str]()
     for step in steps:
-        found += [step.value] if step.value else []
-        found += [detail.value for detail in (*step.items, *step.details)]
-    return found
+        values += [step.value] if step.value else []
+        values += [detail.value for detail in (*step.items, *step.details)]
+        named |= content(f"{step.target} {step.within} {step.title or ''}") - content(step.slot or "")
+    if not values and not named:
+        return False
+    return all(_find(value, told) for value in values) and not (named and named.isdisjoint(content(told)))
 
 
 def _find(words: str, text: str) -> Any:
@@ -117,12 +128,12 @@ def settled(
 
 def _events(pending: Pending, turn: Turn, graph: TaskGraph) -> Iterator[Event]:
     touched = set(pending.touched)
-    for change in turn.changes:
+    own = [change for change in turn.changes if not touched.isdisjoint(change.changed)]
+    kept = any(isinstance(change.operation, Confirm) for change in own)
+    for change in own:
         kind = change.operation.kind
-        if touched.isdisjoint(change.changed):
-            continue
         if isinstance(change.operation, Reject):
-            yield "rejected"
+            yield "confirmed" if kept else "rejected"  # "yes, except the budget" is a yes
         elif isinstance(change.operation, Confirm):
             yield "confirmed"
         elif isinstance(change.operation, Complete):
@@ -145,12 +156,21 @@ def _events(pending: Pending, turn: Turn, graph: TaskGraph) -> Iterator[Event]:
 
 
 def example(experience: Experience) -> str:
-    """An experience as a line for a prompt: the words, and the steps that they meant, as JSON."""
-    steps = [
-        {name: value for name, value in step.items() if name in ("act", "slot", *_TEXTS, "items", "details")}
-        for step in experience.execution
-    ]
-    return f"{experience.text} -> {json.dumps(steps, ensure_ascii=False)}"
+    """An experience as a line for a prompt: the words, and the steps that they meant in the model's form."""
+    steps = [{key: value for key, value in _wire(step) if value} for step in experience.execution]
+    return f"{experience.text} -> {json.dumps({'steps': steps}, ensure_ascii=False)}"
+
+
+def _wire(step: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The fields of a step as a model gives them; tasks by words, as numbers are of their own prompt."""
+    names = {"act": "act", "target": "on", "within": "in", "slot": "slot", "title": "title", "value": "value"}
+    yield from ((wire, step.get(name)) for name, wire in {**names, "old": "old"}.items() if name != "target")
+    yield "on", step.get("target") if step.get("act") not in ("task", "ask") else None
+    items: dict[str, list[str]] = {}
+    for one in step.get("items", ()):
+        items.setdefault(one["slot"], []).append(one["value"])
+    yield "items", items
+    yield "details", {one["slot"]: one["value"] for one in step.get("details", ())}
 
 
 def learned(utterance: str, experiences: Iterable[Experience]) -> tuple[Step, ...]:
@@ -163,59 +183,80 @@ def learned(utterance: str, experiences: Iterable[Experience]) -> tuple[Step, ..
 
 
 def _learned(utterance: str, experience: Experience) -> tuple[Step, ...]:
-    said = " ".join(experience.text.split()).rstrip(".!? ")
-    taken = sorted({text for step in experience.execution for text in _texts(step)}, key=len, reverse=True)
-    spans: list[tuple[int, int, str]] = []
-    for text in taken:
-        match = _find(text, said)
-        if match and all(match.end() <= start or match.start() >= end for start, end, _ in spans):
-            spans.append((match.start(), match.end(), text))
-    spans.sort()
-    pattern, at, own = "", 0, ""
-    for start, end, _ in spans:
-        pattern += f"{_loose(said[at:start])}(.+?)"
-        own += said[at:start]
-        at = end
-    pattern += _loose(said[at:])
-    own += said[at:]
-    if len(re.findall(r"\w+", own)) < OWN_WORDS or not content(own) or ")(" in pattern:
+    said = _plain(experience.text)
+    spans = _taken(said, {text for step in experience.execution for text in _texts(step)})
+    ends = [0, *(end for _, end in spans)]
+    own = [said[at:start] for at, (start, _) in zip(ends, [*spans, (len(said), 0)], strict=True)]
+    told = " ".join(own)
+    parted = all(re.search(r"\w", piece) for piece in own[1:-1])  # else nobody knows where one word ends
+    if not parted or len(re.findall(r"\w+", told)) < OWN_WORDS or not content(told):
         return ()
-    match = re.fullmatch(pattern, " ".join(utterance.split()).rstrip(".!? "), re.IGNORECASE)
+    match = re.fullmatch(_ANY.join(map(_loose, own)), _plain(utterance), re.IGNORECASE)
     if match is None:
         return ()
-    exchanged = {text.lower(): match[n] for n, (_, _, text) in enumerate(spans, 1)}
-    return tuple(
-        Step.model_validate({**_exchanged(step, exchanged), "text": utterance})
-        for step in experience.execution
-    )
+    former = [said[start:end] for start, end in spans]
+    if not all(map(_fits, former, match.groups())):
+        return ()
+    words = {one.lower(): other for one, other in zip(former, match.groups(), strict=True)}
+    either = "|".join(map(re.escape, sorted(words, key=len, reverse=True))) or r"(?!)"
+
+    def exchanged(text: str) -> str:
+        return re.sub(rf"(?<!\w)(?:{either})(?!\w)", lambda m: words[m[0].lower()], text, flags=re.IGNORECASE)
+
+    try:
+        steps = [_other(step, exchanged) for step in experience.execution]
+        return tuple(Step.model_validate({**step, "text": utterance}) for step in steps)
+    except ValidationError:  # what was done was no reading, but a tool's call
+        return ()
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).rstrip(".!? ")
 
 
 def _loose(text: str) -> str:
     return r"\s+".join(map(re.escape, re.split(r"\s+", text)))
 
 
-def _texts(step: Any) -> Iterator[str]:
+def _taken(said: str, texts: Iterable[str]) -> list[tuple[int, int]]:
+    """Where an utterance has the words that steps took over, in order; the shortest of those that overlap."""
+    spans: list[tuple[int, int]] = []
+    for text in sorted(texts, key=lambda text: (len(text), text)):
+        match = _find(text, said)
+        if match and all(match.end() <= start or match.start() >= end for start, end in spans):
+            spans.append(match.span())
+    return sorted(spans)
+
+
+def _fits(former: str, other: str) -> bool:
+    """Whether words can stand for others: about as many, and no clause of their own."""
+    few = len(other.split()) <= 2 * len(former.split()) + 2
+    return few and not re.search(_CLAUSE, other, re.IGNORECASE)
+
+
+def _texts(given: Any) -> Iterator[str]:
     """The words in a step as data that may come from the utterance."""
-    for name in _TEXTS:
-        if step.get(name):
-            yield step[name]
-    for detail in (*step.get("items", ()), *step.get("details", ())):
-        yield detail["value"]
+    if isinstance(given, str):
+        yield from filter(None, (given.strip(),))
+    elif isinstance(given, dict):
+        for name, value in given.items():
+            yield from () if name in (*_FIXED, *_IDS) else _texts(value)
+    elif isinstance(given, list | tuple):
+        for one in given:
+            yield from _texts(one)
 
 
-def _exchanged(step: dict[str, Any], words: dict[str, str]) -> dict[str, Any]:
-    """A step with other words in place of those it took over, and no ids: they are of another thread."""
-    given = {name: value for name, value in step.items() if name not in ("task", "within_task")}
-    for name in _TEXTS:
-        if given.get(name):
-            given[name] = words.get(given[name].lower(), given[name])
-    for name in ("items", "details"):
-        if given.get(name):
-            given[name] = [
-                {"slot": one["slot"], "value": words.get(one["value"].lower(), one["value"])}
-                for one in given[name]
-            ]
-    return given
+def _other(given: Any, exchanged: Callable[[str], str]) -> Any:
+    """A step as data with its words exchanged, and without ids: they are of another thread."""
+    if isinstance(given, str):
+        return exchanged(given)
+    if isinstance(given, dict):
+        return {
+            name: value if name in _FIXED else _other(value, exchanged)
+            for name, value in given.items()
+            if name not in _IDS
+        }
+    return [_other(one, exchanged) for one in given] if isinstance(given, list | tuple) else given
 
 
 class Taught:

@@ -58,6 +58,7 @@ from .finding import (
 )
 from .interpreter import Detail, Step, View
 from .lexicon import GROUPS_OF_KIND, content, singular, slot_group
+from .wording import base as base_of
 
 
 def ground(steps: Iterable[Step], view: View) -> tuple[Operation, ...]:
@@ -1993,7 +1994,7 @@ class _Grounder(Finder):
             node
             for node in waiting
             if node.turn == last
-            and (not named or named & content(f"{node.title} {node.name} {node.value or ''}"))
+            and (not named or named & content(f"{node.title} {base_of(node.slot)} {node.value or ''}"))
         ]
 
     def _unsure(self, step: Step) -> None:

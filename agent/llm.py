@@ -50,6 +50,7 @@ from taskloom.agent.settings import Settings
 from taskloom.agent.wire import SCHEMA, WireError, steps_of
 from taskloom.memory.store import StoreError
 
+EXAMPLE, EXAMPLES = 400, 3  # characters of an example in a prompt, and how many
 EMBEDDING_TIMEOUT = 30.0  # seconds for one request
 
 REPAIRS = 2
@@ -480,8 +481,9 @@ def reading_prompt(utterance: str, view: View) -> tuple[str, tuple[str, ...]]:
     lines = ["Tasks:", *(shown.lines or ["none"])]
     if view.schemas:
         lines += ["Kinds of tasks and their slots:", *schema_lines(utterance, view.schemas, view.budget // 2)]
-    if known := view.examples()[:3]:
-        lines += ["Read so before:", *(quoted(example(one), 400) for one in known)]
+    shown_before = [line for one in view.examples() if len(line := example(one)) <= EXAMPLE]
+    if shown_before:
+        lines += ["Read so before:", *(quoted(line, EXAMPLE) for line in shown_before[:EXAMPLES])]
     lines += talk_lines(view.exchanges)
     if view.question:
         options = (

@@ -8,27 +8,29 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
 from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, TypeVar
 
 from taskloom.memory.consolidate import Exchange, due, facts_of, summarise
 from taskloom.memory.curator import Curator
+from taskloom.memory.judge import CANDIDATES, Ranked, pairs_for, rank_units
 from taskloom.memory.outbox import Outbox
+from taskloom.memory.pointing import when
 from taskloom.memory.policies import Outcome, Policy, offered, settle
 from taskloom.memory.records import Experience, IntentUnit, now
 from taskloom.memory.store import AnyRecord, Store, StoreError
 from taskloom.memory.tasks import TaskGraph
 
 from .interpreter import Interpreter, Reading, View
-from .recall import period, refer
-from .slots import Remembered, TaskSchema
+from .recall import refer
+from .slots import Remembered, TaskSchema, kind_of, missing_slots
 from .state import Turn
-from .units import remembered, told, unit_of
-from .wording import the
+from .units import about_same, remembered, told, unit_of
+from .wording import is_action, spoken, the
 
 if TYPE_CHECKING:
     from .narrate import Narrator
@@ -39,9 +41,9 @@ Found = TypeVar("Found")
 Session: TypeAlias = tuple[Sequence[Exchange], TaskGraph]
 
 SESSIONS = 1000  # users whose last session is known
-BUFFER = 40  # records that may wait before they are written
+BUFFER = 40  # records that are added before they are written
 TOLD = 5  # units told in one reply
-SIMILAR = 0.35  # cosine from which a unit is about the same
+LIKELY = 0.5  # score from which a value is proposed
 
 
 class LongTerm:
@@ -71,6 +73,7 @@ class LongTerm:
         self._open_store, self._open_outbox = store, outbox
         self._store: Store | None = None
         self._outbox: Outbox | None = None
+        self._added = 0  # since something was last written
         self._guard, self._flushing = Lock(), Lock()
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="taskloom-memory")
         self._job: Future[None] | None = None
@@ -101,27 +104,33 @@ class LongTerm:
 
     # ---- looking up ---------------------------------------------------------------------------
 
-    def unit(self, user: str, text: str, *, thread: str) -> IntentUnit | None:
-        """The task of an earlier session that words mean; None where none is about the same.
+    def meant(self, user: str, text: str, *, thread: str) -> tuple[Ranked, ...]:
+        """Tasks of earlier sessions that words may mean, the likeliest first.
 
         Raises:
             StoreError: the store cannot be read.
         """
         self._fresh(user)
-        for hit in self.store.search(user, text, kind="unit", limit=50):
-            if (
-                isinstance(hit.record, IntentUnit)
-                and hit.record.thread != thread
-                and hit.record.pairs
-                and hit.dense >= SIMILAR
-            ):
-                return hit.record
-        return None
+        hits = [hit for hit in self.store.search(user, text, kind="unit", limit=CANDIDATES)
+                if _earlier(hit.record, thread)]  # fmt: skip
+        units = [unit for unit in self.store.newest(user) if _earlier(unit, thread)]
+        return rank_units(text, hits, units, self.store.embedder, now=now().astimezone())
+
+    def values(
+        self, text: str, missing: Mapping[str, str], ranked: Sequence[Ranked]
+    ) -> tuple[Remembered, ...]:
+        """What units have for missing slots, one value for each slot that is likely enough.
+
+        missing: slots with what they ask for, in words.
+        """
+        found = pairs_for(text, missing, ranked, self.store.embedder)
+        best = [values[0] for values in found.values() if values and values[0].score >= LIKELY]
+        return tuple(Remembered(one.slot, spoken(one.slot), one.value, False, one.source) for one in best)
 
     def latest(self, user: str, *, thread: str) -> IntentUnit | None:
         """The task that was talked of last in an earlier session."""
         self._fresh(user)
-        found = [unit for unit in self._units(user) if unit.thread != thread and unit.pairs]
+        found = [unit for unit in self._units(user) if _earlier(unit, thread)]
         return max(found, key=lambda unit: (unit.at, unit.order), default=None)
 
     def _units(self, user: str) -> list[IntentUnit]:
@@ -130,16 +139,12 @@ class LongTerm:
     def earlier(self, user: str, text: str, moment: datetime, *, thread: str) -> tuple[str, ...]:
         """What earlier sessions tell on a question, a line each, in order of time; () where nothing fits."""
         self._fresh(user)
-        span = period(text, moment.astimezone())
-        found = [
-            hit.record
-            for hit in self.store.search(user, text, kind="unit", limit=50)
-            if isinstance(hit.record, IntentUnit)
-            and hit.record.thread != thread
-            and hit.record.pairs
-            and (span[0] <= hit.record.at < span[1] if span else hit.dense >= SIMILAR)
-        ]
-        chosen = found[:TOLD] if span else found[:1]
+        span = when(text, moment.astimezone())
+        ranked = [one.unit for one in self.meant(user, text, thread=thread)]
+        if span:
+            chosen = [unit for unit in ranked if span[0] <= unit.at < span[1]][:TOLD]
+        else:
+            chosen = [unit for unit in ranked if about_same(text, unit)][:1]
         return told(sorted(chosen, key=lambda unit: unit.at))
 
     def examples(self, user: str, text: str, *, limit: int = 3) -> tuple[Experience, ...]:
@@ -154,12 +159,14 @@ class LongTerm:
     def keep(
         self, user: str, units: Sequence[IntentUnit], done: Iterable[tuple[Experience, Outcome]]
     ) -> None:
-        """Keep records; they are on disk when this returns."""
+        """Keep records; no killed process loses them when this has returned."""
         records: list[AnyRecord] = [*units, *(settle(made, how) for made, how in done)]
         if not records:
             return
         self.outbox.add(user, records)
-        if any(unit.status == "done" for unit in units) or len(self.outbox.waiting()) >= BUFFER:
+        self._added += len(records)
+        if any(unit.status == "done" for unit in units) or self._added >= BUFFER:
+            self._added = 0
             self.write_soon()
 
     def session(self, user: str, turns: Sequence[Exchange], tasks: TaskGraph, *, closed: bool) -> bool:
@@ -238,7 +245,7 @@ class LongTerm:
 
     def _fresh(self, user: str) -> None:
         """See to it that what was kept is found; what failed before is left to `write_soon`."""
-        if any(not waiting.tries for waiting in self.outbox.waiting(user)):
+        if self.outbox.count(user, untried=True):
             self.flush()
 
     def close(self) -> None:
@@ -251,6 +258,11 @@ class LongTerm:
             if opened is not None:
                 opened.close()
         self._store = self._outbox = None
+
+
+def _earlier(record: AnyRecord, thread: str) -> TypeGuard[IntentUnit]:
+    """Whether a record is a task of another thread that has something to propose."""
+    return isinstance(record, IntentUnit) and record.thread != thread and bool(record.pairs)
 
 
 class Recall:
@@ -285,8 +297,10 @@ class Memory:
         return self._asked(lambda memory: memory.examples(self._user, text), ())
 
     def unit(self, text: str) -> IntentUnit | None:
-        """The task of an earlier session that words mean, if one is."""
-        return self._asked(lambda memory: memory.unit(self._user, text, thread=self.thread), None)
+        """The task of an earlier session that words mean, if one is about the same thing."""
+        nothing: tuple[Ranked, ...] = ()
+        ranked = self._asked(lambda memory: memory.meant(self._user, text, thread=self.thread), nothing)
+        return next((one.unit for one in ranked if about_same(text, one.unit)), None)
 
     def latest(self) -> IntentUnit | None:
         """The task that was talked of last in an earlier session."""
@@ -300,15 +314,35 @@ class Memory:
         self, graph: TaskGraph, turn: Turn, schemas: Sequence[TaskSchema]
     ) -> dict[str, tuple[Remembered, ...]]:
         """What earlier sessions had for the tasks of a turn, by root."""
-        if turn.recalled is not None:
-            roots = [
-                change.changed[0]
-                for change in turn.changes
-                if change.operation.kind == "add" and change.changed
-            ]
-            root = next((graph.root(key).id for key in roots), None)
-            return {root: remembered(turn.recalled)} if root else {}
-        return {}
+        made = [
+            change.changed[0] for change in turn.changes if change.operation.kind == "add" and change.changed
+        ]
+        roots = dict.fromkeys(key for key in made if graph[key].parent is None and graph[key].active)
+        found: dict[str, tuple[Remembered, ...]] = {}
+        for root in roots:
+            schema = kind_of(graph, root, schemas)
+            unit = turn.recalled if root == next(iter(roots)) else None
+            if schema is not None:
+                missing = missing_slots(graph, root, schema, optional=unit is not None)
+                found[root] = self._values(turn.utterance, schema, missing, unit)
+            elif unit is not None:
+                found[root] = remembered(unit)
+        return found
+
+    def _values(
+        self, text: str, schema: TaskSchema, missing: Mapping[str, str], unit: IntentUnit | None
+    ) -> tuple[Remembered, ...]:
+        """What to propose for the missing slots of a task: of the unit that is meant, or of its kind."""
+
+        def look(memory: LongTerm) -> tuple[Remembered, ...]:
+            ranked = memory.meant(self._user, text, thread=self.thread)
+            if unit is not None:
+                ranked = tuple(one for one in ranked if one.unit.id == unit.id) or (Ranked(unit, 1.0, 0.0),)
+            else:
+                ranked = tuple(one for one in ranked if one.unit.intent == schema.name)
+            return memory.values(text, missing, ranked)
+
+        return self._asked(look, ()) if missing else ()
 
     def keep(
         self,
@@ -344,18 +378,20 @@ def read_with_memory(
     """Read an utterance; one that points back to an earlier session as the request that it repeats.
 
     Returns:
-        The reading, and the task of the earlier session that is pointed to. Where memory has none, or the
-        words ask for no new task, they are read as they are.
+        The reading, and the task of the earlier session that is pointed to, if memory has it. Words that ask
+        for no new task are read as they are.
     """
     reference = refer(text) if memory else None
     if reference is None:
         return interpreter.read(text, view), None
     unit = memory.unit(text) if reference.request else memory.latest()
-    if unit is None:
-        return interpreter.read(text, view), None
-    reading = interpreter.read(reference.words(unit.title), view)
-    if any(step.act == "task" and not step.within and step.within_task is None for step in reading.steps):
-        steps = tuple(step.model_copy(update={"text": text}) for step in reading.steps)
-        return replace(reading, steps=steps), unit
+    title = "" if unit is None else unit.title if is_action(unit.title) else f"plan {the(unit.title)}"
+    if words := reference.words(title):
+        reading = interpreter.read(words, view)
+        if any(step.act == "task" and not step.within and step.within_task is None for step in reading.steps):
+            steps = tuple(step.model_copy(update={"text": text}) for step in reading.steps)
+            return replace(reading, steps=steps), unit
+    else:
+        reading = Reading(())
     again = interpreter.read(text, view)
     return replace(again, usage=again.usage + reading.usage), None

@@ -133,6 +133,7 @@ def _forget_all(user: str, *, threads: bool, yes: bool) -> None:
     from .settings import settings
     from .threads import Taskloom
 
+    _check(user)
     with Taskloom.open(settings()) as opened:
         longterm = opened.longterm
         if longterm is None:
@@ -232,7 +233,7 @@ def reembed(
     user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Default: all users.")] = None,
 ) -> None:
     """Make the index anew with the embeddings in use, after TASKLOOM_EMBEDDINGS was changed."""
-    with _opened(user or LOCAL) as longterm:
+    with _opened(LOCAL if user is None else user) as longterm:
         count = longterm.store.reembed(user)
     typer.echo(f"Embedded {_count(count)} anew." if count else "All is embedded with the embeddings in use.")
 
@@ -246,8 +247,7 @@ def _opened(user: str) -> Iterator[LongTerm]:
     from .graph import longterm_of
     from .settings import settings
 
-    if not user.strip():
-        raise typer.BadParameter("a user has a name", param_hint="--user")
+    _check(user)
     longterm = longterm_of(settings())
     if longterm is None:
         raise _wrong("long-term memory is off: TASKLOOM_MEMORY=1 turns it on")
@@ -256,6 +256,11 @@ def _opened(user: str) -> Iterator[LongTerm]:
         yield longterm
     finally:
         longterm.close()
+
+
+def _check(user: str) -> None:
+    if not user.strip():
+        raise typer.BadParameter("a user has a name", param_hint="--user")
 
 
 def _wrong(message: str) -> Exception:

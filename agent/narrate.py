@@ -14,7 +14,7 @@ from typing import Any
 from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import ValidationError
 
-from taskloom.memory.consolidate import Decision, Exchange, Narrative, Unit
+from taskloom.memory.consolidate import Decision, Exchange, Unit
 from taskloom.memory.records import Fact
 
 from . import prompts
@@ -82,14 +82,14 @@ class Narrator:
         for turn in turns:
             lines.append(f"{turn.turn} {turn.at:%Y-%m-%d} {turn.speaker or 'user'}: {quoted(turn.said, 600)}")
             lines.append(f"  assistant: {quoted(turn.reply, 300)}")
-        told = self._asked(prompts.NARRATE, "\n".join(lines), _UNITS)
-        units = told.get("units") if isinstance(told, dict) else None
-        try:
-            given = [{"sources": one.pop("turns", ()), **one} for one in units or () if isinstance(one, dict)]
-            return Narrative.model_validate({"units": given}).units
-        except ValidationError as error:
-            _log.warning("the model's units cannot be used: %s", error.errors(include_input=False)[0]["msg"])
-            return ()
+        found = []
+        for one in self._asked(prompts.NARRATE, "\n".join(lines), _UNITS, "units"):
+            try:
+                found.append(Unit.model_validate({"sources": one.get("turns", ()), **one}))
+            except ValidationError as error:
+                why = error.errors(include_input=False)[0]["msg"]
+                _log.warning("a unit of the model cannot be used: %s", why)
+        return found
 
     def decide(self, clusters: Sequence[Sequence[Fact]]) -> Iterable[Decision]:
         """Decisions on the facts of some clusters (`consolidate.Decider`)."""
@@ -99,29 +99,37 @@ class Narrator:
         for number, cluster in enumerate(clusters, 1):
             lines.append(f"Group {number}:")
             lines += [f"{numbers[fact.id]} {fact.at:%Y-%m-%d} {quoted(fact.text, 300)}" for fact in cluster]
-        told = self._asked(prompts.DECIDE, "\n".join(lines), _DECISIONS)
         found = []
-        for one in (told.get("decisions") if isinstance(told, dict) else None) or ():
+        for one in self._asked(prompts.DECIDE, "\n".join(lines), _DECISIONS, "decisions"):
             try:
-                found.append(
-                    Decision(
-                        fact=facts[int(one["fact"]) - 1].id,
-                        act=one["act"],
-                        of=facts[int(one["of"]) - 1].id if one.get("of") else None,
-                    )
-                )
-            except (ValidationError, KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+                of = None if one.get("of") is None else _numbered(facts, one["of"])
+                given = {"fact": _numbered(facts, one.get("fact")), "act": one.get("act"), "of": of}
+                found.append(Decision.model_validate(given))
+            except ValueError as error:
                 _log.warning("a decision of the model cannot be used: %s", error)
         return found
 
-    def _asked(self, prompt: str, text: str, schema: dict[str, Any]) -> Any:
-        """What the model answers, as data; None where it does not."""
+    def _asked(self, prompt: str, text: str, schema: dict[str, Any], name: str) -> list[dict[str, Any]]:
+        """The objects in the list of that name that the model answers with; none where it does not."""
         messages = [SystemMessage(prompt), HumanMessage(text)]
         try:
             answer = self.chat.ask(
                 messages, schema, self.meter, time.monotonic() + self.chat.settings.patience
             )
-            return json_of(answer)
+            told = json_of(answer)
         except (ModelFault, WireError) as fault:
             _log.warning("the model did not help with long-term memory: %s", fault)
-            return None
+            return []
+        listed = told.get(name) if isinstance(told, dict) else None
+        return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+
+
+def _numbered(facts: Sequence[Fact], number: Any) -> str:
+    """The id of the fact of a number as the model was shown it, from 1.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if not isinstance(number, int) or not 1 <= number <= len(facts):
+        raise ValueError(f"there is no fact {number!r}")
+    return facts[number - 1].id

@@ -6,12 +6,9 @@ plain request. Whether they are followed is decided by what long-term memory has
 
 from __future__ import annotations
 
-from calendar import monthrange
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 from . import patterns as re
-from .values import parsed, spot
 
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
@@ -75,7 +72,7 @@ class Reference:
     def words(self, title: str) -> str:
         """The request as one would say it without memory; title: what was asked for then."""
         request = self.request or title
-        if not self.changes:
+        if not request or not self.changes:
             return request
         joint = " " if re.match(_JOINED, self.changes, re.IGNORECASE) else ". "
         return f"{request.rstrip(' .,;')}{joint}{self.changes}"
@@ -144,37 +141,3 @@ def asks_of_the_past(utterance: str, *, answered: bool) -> bool:
     """
     pattern = _THEN if answered else rf"{_THEN}|{_MAYBE_THEN}"
     return bool(re.search(pattern, utterance, re.IGNORECASE) and re.search(_DID, utterance, re.IGNORECASE))
-
-
-def period(text: str, now: datetime) -> tuple[datetime, datetime] | None:
-    """The time that words name, as [from, to); None where they name none that is over.
-
-    "in May" is the latest May that has begun, "last week" the seven days before this week's Monday.
-    """
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    if match := re.search(
-        rf"\b(?:in|last|of|since|during) ({_MONTHS})(?: (\d{{4}}))?\b", text, re.IGNORECASE
-    ):
-        month = _MONTHS.split("|").index(match[1].lower()) + 1
-        year = int(match[2]) if match[2] else now.year - (month > now.month)
-        first = today.replace(year=year, month=month, day=1)
-        return first, first + timedelta(days=monthrange(year, month)[1])
-    if re.search(r"\blast week\b", text, re.IGNORECASE):
-        monday = today - timedelta(days=today.weekday())
-        return monday - timedelta(days=7), monday
-    if re.search(r"\blast month\b", text, re.IGNORECASE):
-        end = today.replace(day=1)
-        return (end - timedelta(days=1)).replace(day=1), end
-    if match := re.search(r"\b(?:in|during) (\d{4})\b", text):
-        first = today.replace(year=int(match[1]), month=1, day=1)
-        return first, first.replace(year=first.year + 1)
-    if re.search(r"\blast year\b", text, re.IGNORECASE):
-        first = today.replace(year=now.year - 1, month=1, day=1)
-        return first, first.replace(year=now.year)
-    if re.search(r"\byesterday\b", text, re.IGNORECASE):
-        return today - timedelta(days=1), today
-    for span in spot(text, loose=False):
-        if span.kind == "date" and (moment := parsed(span.text, "date", now)):
-            day = moment.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=now.tzinfo)
-            return (day, day + timedelta(days=1)) if day <= now else None
-    return None

@@ -42,6 +42,7 @@ from .phrases import (
 )
 from .questions import is_question, read_question
 from .talk import HYPOTHETICAL, NO, REPORTED, YES, clause_act, is_chat, is_past, is_phrase
+from .wording import base as base_of
 
 _LONGEST = 2_500  # characters; patterns take time that grows faster than the text
 
@@ -88,6 +89,13 @@ def _unmasked(step: Step, quotes: tuple[str, ...]) -> Step:
 def _plain(answer: re.Pattern[str], clause: Clause) -> bool:
     """Whether a clause is a yes or a no and little else."""
     return bool(answer.match(clauses.normalise(clause.text))) and len(clause.text.split()) <= 4
+
+
+_ABOUT_SOMEONE = re.compile(  # what somebody is like is no part of a plan
+    r"(?:(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:wife|husband|partner|sister|brother|mother|father|mum|mom|dad|son|daughter|friend|boss|colleague"
+    r"|cousin|aunt|uncle|neighbou?r|grandmother|grandfather)(?: [A-Z]\w+)?|(?!The|This|That|It|My|Our|Who|What|There|He|She|They|We|You)[A-Z][a-z]+) "
+    r"(?:(?:only|also|always|never|still|really|now) )?(?:lives|works|studies|loves|likes|hates|dislikes|speaks|is (?:allergic|vegetarian|vegan|afraid|fond))\b"
+)
 
 
 def asks(core: str, mark: bool) -> bool:
@@ -192,7 +200,7 @@ class Reader:
             word
             for node in self.view.graph.active
             if node.status == "proposed"
-            for word in content(f"{node.title} {node.name} {node.value or ''}")
+            for word in content(f"{node.title} {base_of(node.slot)} {node.value or ''}")
         }
         if not names:
             return None
@@ -736,7 +744,7 @@ class Reader:
                 value=", ".join(detail.value for detail in self.typed),
                 details=self.typed,
             )
-        if is_chat(clause):
+        if is_chat(clause) or (not clause.question and not clause.hint and _ABOUT_SOMEONE.match(core)):
             return [self.chat(clause)]
         if (
             self.quotes

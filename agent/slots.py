@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from taskloom.memory.operations import Add, Clarify, Operation, Update, names
+from taskloom.memory.operations import Add, Clarify, Operation, Update, apply, names
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
 from .wording import base, clip, spoken, the, title_of, word_set
@@ -363,6 +363,23 @@ def held_slots(graph: TaskGraph, root: str, schema: TaskSchema) -> dict[str, lis
     return _held(_parts(graph, root), schema)
 
 
+def missing_slots(
+    graph: TaskGraph, root: str, schema: TaskSchema, *, optional: bool = False
+) -> dict[str, str]:
+    """The slots that a task never had a value for, with what they ask for; optional: those too."""
+    held = held_slots(graph, root, schema)
+    return {
+        slot.name: slot.description or spoken(slot.name)
+        for slot in schema.slots
+        if (slot.required or optional) and not _decided(held.get(slot.name, ()))
+    }
+
+
+def telling_words(text: str) -> frozenset[str]:
+    """The words of a text that tell what it is about: no verbs as 'book' and 'find', no little words."""
+    return _words(text) - _ACTS
+
+
 def _near(words: frozenset[str], slot: Iterable[str]) -> bool:
     return bool(words) and (words <= frozenset(slot) or words >= frozenset(slot))
 
@@ -371,7 +388,7 @@ class Remembered(NamedTuple):
     """A value that a task of an earlier session had.
 
     member: whether it is a thing in a list, which has a title and no value.
-    source: id of the record that it comes from.
+    source: id of the record that it comes from. within: title of the part that it belongs to.
     """
 
     slot: str
@@ -379,6 +396,7 @@ class Remembered(NamedTuple):
     value: str
     member: bool
     source: str
+    within: str = ""
 
 
 # ---- filling --------------------------------------------------------------------------------------
@@ -431,22 +449,26 @@ def _from_earlier(
     graph: TaskGraph, root: str, known: Iterable[Remembered], held: Mapping[str, Sequence[TaskNode]]
 ) -> Iterator[Operation]:
     """What an earlier session had, for slots that this task never had."""
-    parts = _parts(graph, root)
-    taken = {name for part in parts for name in (base(part.slot), part.title.lower())}
+    places = {"": root} | {part.title.lower(): part.id for part in graph.parts(root)}
+    taken = {(part.parent, name) for part in _parts(graph, root) for name in (part.name, part.title.lower())}
     for one in known:
         own = held.get(one.slot, ())
-        if _decided(own):
+        place = places.get(one.within.lower())
+        if _decided(own) or place is None:
             continue
         source = f"memory:{one.source}"
         if own:
             yield Update(task=own[0].id, value=one.value, status="proposed", source=source)
-        elif one.title.lower() not in taken and one.slot not in taken:
-            taken |= {one.title.lower(), one.slot}
-            value = None if one.member else one.value
-            yield Add(
-                slot=f"{graph[root].slot}.{one.slot}", title=one.title, value=value,
-                parent=root, status="proposed", source=source,
+        elif taken.isdisjoint({(place, one.title.lower()), (place, one.slot)}):
+            taken |= {(place, one.title.lower()), (place, one.slot)}
+            offer = Add(
+                slot=f"{graph[place].slot}.{one.slot}", title=one.title, parent=place,
+                value=None if one.member else one.value, status="proposed", source=source,
             )  # fmt: skip
+            yield offer
+            made = apply(graph, offer, turn=0, said="")  # for its id: others may belong to it
+            graph = made.graph
+            places.setdefault(one.title.lower(), made.changed[0])
 
 
 def _decided(own: Sequence[TaskNode]) -> bool:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Literal
 
+from taskloom.memory.judge import unit_text
 from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, record_id
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
-from .slots import Remembered, TaskSchema, held_slots, kind_of
-from .wording import base, clip, join, spoken, title_of
+from .slots import Remembered, TaskSchema, held_slots, kind_of, telling_words
+from .wording import base, clip, join, spoken, the, title_of
 
 _UTTERANCES = 8  # of the user's utterances about a task, the latest go into what is searched
 
@@ -20,7 +21,7 @@ def unit_of(
 ) -> IntentUnit:
     """The intent unit of a root task: what it is for, with a pair for each value that was settled.
 
-    A task that left the plan, or has nothing that could be proposed again, gives a unit to be dropped.
+    A task that left the plan gives a unit to be dropped.
     """
     node = graph[root]
     schema = kind_of(graph, root, schemas)
@@ -30,17 +31,15 @@ def unit_of(
         part for part in graph.subtree(root)[1:] if part.active and part.status in ("filled", "done", "open")
     ]
     shared = [graph[key] for key in node.depends_on if graph[key].active and graph[key].parent is None]
-    pairs = tuple(
-        _pair(part, names.get(part.id), graph) for part in parts if part.value or not graph.parts(part.id)
-    )
+    pairs = tuple(_pair(part, names.get(part.id), graph) for part in parts)
     said = dict.fromkeys(state.said for part in (node, *parts) for state in part.states() if state.said)
     title = title_of(node)
-    what = " ".join([title, *(title_of(one) for one in shared)])
+    what = ", ".join([schema.description if schema else title, *(title_of(one) for one in shared)]) or title
     status: Literal["open", "done", "dropped"]
     status = "dropped" if not node.active else "done" if node.status == "done" else "open"
     return IntentUnit(
         id=record_id(thread, 0, "unit", root),
-        text=clip(". ".join([what, *list(said)[-_UTTERANCES:]]), 1500) or "a task",
+        text=unit_text(what, pairs, list(said)[-_UTTERANCES:]) or "a task",
         at=at,
         thread=thread,
         turn=node.turn,
@@ -54,15 +53,16 @@ def unit_of(
 
 
 def _pair(part: TaskNode, slot: str | None, graph: TaskGraph) -> Pair:
-    name = slot or base(part.slot)
+    name = slot or (base(part.slot) if part.value is not None else part.name)
     value = part.value or title_of(part)
     parent = graph[part.parent] if part.parent else None
-    within = f" of the {title_of(parent)}" if parent is not None and parent.parent is not None else ""
+    within = title_of(parent) if parent is not None and parent.parent is not None else ""
     return Pair(
         slot=name,
-        question=f"What is the {spoken(name)}{within}?",
+        question=f"What is the {spoken(name)}{f' of {the(within)}' if within else ''}?",
         answer=value,
         title=title_of(part),
+        within=within,
         member=part.value is None,
     )
 
@@ -70,9 +70,15 @@ def _pair(part: TaskNode, slot: str | None, graph: TaskGraph) -> Pair:
 def remembered(unit: IntentUnit) -> tuple[Remembered, ...]:
     """All values of a unit, to propose."""
     return tuple(
-        Remembered(pair.slot, pair.title or spoken(pair.slot), pair.answer, pair.member, unit.id)
+        Remembered(pair.slot, pair.title or spoken(pair.slot), pair.answer, pair.member, unit.id, pair.within)
         for pair in unit.pairs
     )
+
+
+def about_same(text: str, unit: IntentUnit) -> bool:
+    """Whether words can be about the task of a unit: they share a word that says what it is, not a verb."""
+    named = telling_words(f"{unit.title} {unit.intent} {unit.description}")
+    return bool(named & telling_words(text)) or not named
 
 
 def told(units: Iterable[IntentUnit]) -> tuple[str, ...]:

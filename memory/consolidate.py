@@ -212,6 +212,8 @@ def _sentence(
         thing = f"{thing} of {whole}" if owner is None else f"{owner or 'the user'}'s {state.title}"
     if state.status == "inactive":
         return _capital(f"{thing} {are} on hold.") if known else ""
+    if state.status == "done" and plain and parent and _person(tasks, state):
+        return ""  # who takes part is not done with it
     if state.status == "done" and plain:
         return _capital(f"{thing} {are} done.")
     if value is None:

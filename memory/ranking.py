@@ -11,6 +11,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -26,10 +27,11 @@ Vector: TypeAlias = NDArray[np.float32]
 
 _K1, _B = 1.2, 0.75  # saturation and length correction (Robertson and Zaragoza 2009, section 3.3)
 _MIX = 0.5  # share of the dense score in the fused one
+_MIX_UNITS = 0.7  # of intent units: intents are said in other words, and then only the meaning tells
 _EXACT = 1.0  # what a rare exact token of the query adds, more than the rest can make up for
 _RARE = 0.01  # share of the records that may have such a token (five of them in any case)
 _WORD = re.compile(r"\d+(?:[:.,]\d+)*|[^\W\d_]+")
-_CODE = re.compile(r"[^\s,;!?()<>\"“”]*[\d@][^\s,;!?()<>\"“”]*")
+_RUN = re.compile(r"[^\s,;!?()<>\"“”]+")
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[^\W\d_a-z][^\W\d_]+")
 _STEMMER = snowballstemmer.stemmer("english")
 
@@ -60,7 +62,7 @@ def stems(text: str) -> list[str]:
 
 
 def _codes(text: str) -> list[str]:
-    return [code.strip(".:'-") for code in _CODE.findall(text)]
+    return [run.strip(".:'-") for run in _RUN.findall(text) if re.search(r"[\d@]", run)]
 
 
 def exact(text: str) -> list[str]:
@@ -100,15 +102,16 @@ class Corpus:
         return None if row is None else self._records[row]
 
     def newest(self) -> tuple[IntentUnit, ...]:
-        """The newest intent unit of each intent, dropped ones left out; looked up once after each change."""
+        """Of each intent the newest unit, and the newest of another thread, as the one under way is left out.
+
+        Dropped units do not count. Looked up once after each change.
+        """
         if self._newest is None:
-            found: dict[str, IntentUnit] = {}
+            held: dict[str, list[IntentUnit]] = {}
             for record in self.records():
                 if isinstance(record, IntentUnit) and record.status != "dropped":
-                    last = found.get(record.intent)
-                    if last is None or (record.at, record.order) > (last.at, last.order):
-                        found[record.intent] = record
-            self._newest = tuple(found.values())
+                    held.setdefault(record.intent, []).append(record)
+            self._newest = tuple(unit for units in held.values() for unit in _newest_two(units))
         return self._newest
 
     def put(self, records: Sequence[AnyRecord], vectors: Vector) -> None:
@@ -202,7 +205,8 @@ class Corpus:
             raise ValueError(f"a vector of shape {vector.shape} among those of {self._vectors.shape[1:]}")
         lexical = self._lexical(stems(text), rows)
         dense = (self._vectors[: len(self._records)] @ vector)[rows]
-        score = (1 - _MIX) * _scaled(lexical, 0.0) + _MIX * _scaled(dense, float(dense.min()))
+        mix = _MIX_UNITS if kind == "unit" else _MIX
+        score = (1 - mix) * _scaled(lexical, 0.0) + mix * _scaled(dense, float(dense.min()))
         score += _EXACT * self._exact(text, rows)
         few = min(limit, len(rows))
         best = np.argpartition(-score, few - 1)[:few]
@@ -250,6 +254,17 @@ class Corpus:
             if found is not None and len(found[0]) <= max(5, _RARE * len(rows)):
                 scores[found[0]] += 1
         return scores[rows]
+
+
+def _newest_two(units: Sequence[IntentUnit]) -> Iterable[IntentUnit]:
+    """The newest of some units, and the newest of another thread than that."""
+
+    def time(unit: IntentUnit) -> tuple[datetime, int]:
+        return unit.at, unit.order
+
+    newest = max(units, key=time)
+    others = (unit for unit in units if unit.thread != newest.thread)
+    return filter(None, (newest, max(others, key=time, default=None)))
 
 
 def _idf(records: int, having: int) -> float:

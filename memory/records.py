@@ -90,6 +90,7 @@ class Pair(BaseModel):
     question: str
     answer: str
     title: str = Field(default="", description="What the task that held it was called.")
+    within: str = Field(default="", description="Title of the part that it belongs to; '' is the whole.")
     member: bool = Field(default=False, description="A thing in a list: it has a title and no value.")
     said: tuple[str, ...] = Field(default=(), description="The answer in other forms that the user used.")
 

@@ -89,6 +89,10 @@ class Store(Protocol):
         """All records, or those of a kind, ordered by time and id."""
         ...
 
+    def newest(self, user: str) -> tuple[IntentUnit, ...]:
+        """The newest unit of each intent, and the newest of another thread."""
+        ...
+
     def search(self, user: str, text: str, *, kind: Kind | None = None, limit: int = 10) -> tuple[Hit, ...]:
         """The records that match a text by words and by meaning, best first, at most `limit`."""
         ...
@@ -179,6 +183,11 @@ class _Base(ABC):
             found = self._corpus(user).records()
         wanted = (record for record in found if kind in (None, record.kind))
         return tuple(sorted(wanted, key=lambda record: (record.at, record.id)))
+
+    def newest(self, user: str) -> tuple[IntentUnit, ...]:
+        """See Store."""
+        with self._lock(user):
+            return tuple(self._corpus(user).newest())
 
     def search(self, user: str, text: str, *, kind: Kind | None = None, limit: int = 10) -> tuple[Hit, ...]:
         """See Store."""

@@ -859,7 +859,7 @@ def test_the_prompt_has_the_talk_the_question_the_slots_and_the_examples() -> No
         '"hotel: area=north|south"',
         '"bus: seat"',
         "Read so before:",
-        r'"do it on Monday -> [{\"act\": \"set\", \"value\": \"Monday\"}]"',
+        r'"do it on Monday -> {\"steps\": [{\"act\": \"set\", \"value\": \"Monday\"}]}"',
         "Talk so far:",
         'user "two"',
         'assistant "2"',

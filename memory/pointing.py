@@ -1,0 +1,289 @@
+"""What a request says of earlier sessions: that it wants one again, which value it had, when it was. Pure.
+
+English only, as are the words that it looks for.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from .ranking import exact, stems
+from .records import IntentUnit, Pair
+from .words import NUMBERS, STOP, fold
+
+# ---- what is wanted ---------------------------------------------------------------------------------
+
+_PRIOR = (
+    r"(?:before|last time|the last time|earlier|previously|usual|always|ever|it was|they were|the last one)"
+)
+_SETTINGS = r"(?:settings|details|options|preferences|choices|values|info(?:rmation)?)"
+_AGAIN = re.compile(
+    rf"\b(?:(?:once|one|some) more(?: time)?|(?:over|once|yet) again|again|another(?: time| one)?|anew"
+    rf"|(?:and )?(?:keep|keeping|use|using|with) (?:all )?(?:of )?(?:the |my )?(?:same )?{_SETTINGS}"
+    rf"|(?:exactly |just |all )?(?:the )?same (?:thing )?(?:as|like) (?:{_PRIOR}|(?:i|we) \w+ {_PRIOR})"
+    rf"|(?:everything |exactly |just )?(?:as|like) {_PRIOR}"
+    rf"|(?:like|as|that) (?:what )?(?:i|we) \w+ {_PRIOR}"
+    r"|this time(?: either| too| as well)?|the usual|please|let's|let us|help me|(?:can|could|would|will) you"
+    r"|i(?:'d| would) like(?: you)? to|i want(?: you)? to|i(?:'m| am) (?:looking|trying|hoping) to)(?!\w)"
+)
+_CLAUSE = re.compile(
+    r",?\s*\bthe (?:one|time) (?:with|in|at|for|from|to|near|on|by|of|where|when|that|i|we)\b.*"
+)
+_LOOSE = re.compile(r"(?:\s*,)+(?=\s*(?:[.,;?!]|$))|^[\s,]+")
+
+
+def _flat(text: str) -> str:
+    """A text folded, on one line, with straight apostrophes."""
+    return " ".join(fold(text).replace("’", "'").split())
+
+
+def bare(text: str) -> str:
+    """A request without the words that ask for something again and without "the one with ...", folded.
+
+    "Let's book a hotel again like before." gives 'book a hotel'. What says nothing else stays as it is.
+    """
+    folded = _flat(text)
+    left = _AGAIN.sub(" ", _CLAUSE.sub("", folded))
+    left = _LOOSE.sub("", " ".join(left.split())).strip(" ,.;!")
+    return left if re.search(r"\w", left) else folded
+
+
+_LOOK = """
+find search look explore discover browse see check list show suggest recommend lookup tell compare view
+"""
+_DO = """
+book reserve buy purchase order rent hire lease play stream watch listen add set create put schedule arrange
+make call hail send wire transfer pay share request message join register enrol pencil note write cancel renew
+remind
+"""
+_LOOKS, _DOES = frozenset(_LOOK.split()), frozenset(_DO.split())
+_QUESTION = re.compile(r"(?:what|which|where|when|who|whom|how|why|is|are|any|anything|does|do|did)\b|.*\?$")
+_LOOKING = re.compile(
+    r"\b(?:find|search|looking|look (?:for|up|into|at)|see (?:what|which|if|whether)|suggest|recommend|lookup"
+    r"|available|availability|options|information|details|list|dates|times|forecast|weather|balance|prices?)\b"
+)
+_DOING = re.compile(
+    rf"\b(?:{'|'.join(sorted(_DOES))}|get (?:me|us)|i need|we need|reservation|booking|purchase)\b"
+)
+
+
+@lru_cache(maxsize=4096)
+def seeks(text: str) -> float:
+    """Whether words look for something (1), get something done (-1), or leave it open (0).
+
+    'find a hotel' gives 1, 'where can I sleep?' gives 1, 'reserve a selected hotel for given dates' gives -1.
+    """
+    folded = bare(text)
+    first = folded.split(" ", 1)[0]
+    if first in _DOES:
+        return -1.0
+    if first in _LOOKS or _QUESTION.match(folded):
+        return 1.0
+    looking, doing = _LOOKING.search(folded), _DOING.search(folded)
+    return 0.0 if not looking and not doing else 1.0 if looking else -1.0
+
+
+# ---- which one is meant -----------------------------------------------------------------------------
+
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_MONTH = {name[:size]: n for n, name in enumerate(_MONTHS, 1) for size in (3, len(name))}
+_NAMED_MONTH = rf"({'|'.join(sorted(_MONTH, key=len, reverse=True))})"
+_DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
+_DATES = (
+    (re.compile(rf"\b{_NAMED_MONTH}\.? (?:the )?{_DAY}\b"), (1, 2)),
+    (re.compile(rf"\b{_DAY} (?:of )?{_NAMED_MONTH}\b"), (2, 1)),
+    (re.compile(r"\b\d{4}-(\d\d)-(\d\d)\b"), (1, 2)),
+)
+_TIME = re.compile(
+    r"\b(\d{1,2})(?::(\d\d))?\s*(?:o'?\"?clock\s*)?(?:in the |at )?"
+    r"(a\.?m\b|p\.?m\b|morning|afternoon|evening|night)"
+    r"|\b(\d{1,2}):(\d\d)\b"
+)
+_DULL = frozenset(("number", "name", "is", "has", "of", "type", "slot", "value"))
+_FLAGS = frozenset(("true", "false", "yes", "no", "dontcare", "any", "none"))
+_NUMBER_SIZE = 4  # a number counts as long as a short word
+_PARTIAL = 0.6  # strength of a value's part before the comma, of one in another spelling
+
+
+@lru_cache(maxsize=4096)
+def moments(text: str) -> frozenset[str]:
+    """The days of a year and the times of a day that a folded text names: '2 p.m. on march 5th', '14:00'."""
+    found = set()
+    for pattern, (month, day) in _DATES:
+        for match in pattern.finditer(text):
+            name = match[month]
+            found.add(f"{_MONTH.get(name) or int(name):02}-{int(match[day]):02}")
+    for match in _TIME.finditer(text):
+        hour, minute = int(match[1] or match[4]), int(match[2] or match[5] or 0)
+        half = match[3] or ""
+        if half and hour <= 12:
+            hour = hour % 12 + 12 * (half[0] == "p" or half in ("afternoon", "evening", "night"))
+        found.add(f"{hour:02}:{minute:02}")
+    return frozenset(found)
+
+
+def when(text: str, now: datetime) -> tuple[datetime, datetime] | None:
+    """The time that a request names for an earlier session, from and up to; None where it names none.
+
+    Knows 'yesterday', 'last week', 'last month', 'last year', 'three weeks ago', 'in May' (the last one).
+    """
+    folded = fold(text)
+    day = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if re.search(r"\byesterday\b", folded):
+        return day - timedelta(days=1), day
+    if match := re.search(r"\b(\w+) (day|week|month|year)s? ago\b", folded):
+        count = _number(match[1])
+        if count is not None:
+            size = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}[match[2]]
+            middle, slack = day - timedelta(days=count * size), timedelta(days=size / 2)
+            return middle - slack, middle + slack + timedelta(days=1)
+    if match := re.search(r"\blast (week|month|year)\b", folded):
+        if match[1] == "week":
+            monday = day - timedelta(days=day.weekday())
+            return monday - timedelta(days=7), monday
+        first = day.replace(day=1) if match[1] == "month" else day.replace(month=1, day=1)
+        before = first - timedelta(days=1)
+        return before.replace(day=1, month=before.month if match[1] == "month" else 1), first
+    if match := re.search(rf"\b(?:in|from|of|last|back in) {_NAMED_MONTH}\b(?! \d)", folded):
+        month = _MONTH[match[1]]
+        year = now.year - (month > now.month)
+        first = day.replace(year=year, month=month, day=1)
+        return first, first + timedelta(days=monthrange(year, month)[1])
+    return None
+
+
+def _number(word: str) -> int | None:
+    if word in ("a", "an"):
+        return 1
+    return int(word) if word.isdecimal() else NUMBERS.index(word) if word in NUMBERS else None
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """How well a request names a unit: a value surely, or in words that may mean something else, or its time.
+
+    All 0..1; slots: those whose values are named surely.
+    """
+
+    named: float = 0.0
+    hinted: float = 0.0
+    dated: float = 0.0
+    slots: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pointing:
+    """What a request points at. request: its bare words; strength: of each unit, by id."""
+
+    request: str
+    strength: Mapping[str, Strength] = field(default_factory=dict)
+
+
+def pointing(text: str, units: Sequence[IntentUnit], now: datetime) -> Pointing:
+    """What a request says of which of the units is meant."""
+    query = _Query(text)
+    found = {unit.id: [each for pair in unit.pairs if (each := query.match(pair))] for unit in units}
+    longest = max((match.size for matches in found.values() for match in matches), default=1)
+    span = when(text, now)
+
+    def strength(unit: IntentUnit) -> Strength:
+        matches = found[unit.id]
+        best = {
+            sure: max((m.weight * m.size / longest for m in matches if m.sure == sure), default=0.0)
+            for sure in (True, False)
+        }
+        dated = span is not None and span[0] <= unit.at < span[1]
+        slots = tuple(match.slot for match in matches if match.sure)
+        return Strength(best[True], best[False], float(dated), slots)
+
+    return Pointing(bare(text), {unit.id: strength(unit) for unit in units})
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A value that a request names. size: its characters; weight: 0..1; sure: it cannot but be meant."""
+
+    slot: str
+    size: int
+    weight: float
+    sure: bool
+
+
+class _Query:
+    """A request made ready to be compared with many values."""
+
+    def __init__(self, text: str) -> None:
+        self.folded = f" {' '.join(_AGAIN.sub(' ', _flat(text)).split())} "
+        self.moments = moments(self.folded)
+        words = (word for word in re.findall(r"\w+", self.folded) if word not in ("a", "an", "one"))
+        self.numbers = {n for word in words if (n := _number(word)) is not None}
+        self.stems = frozenset(stems(text))
+        self.exact = frozenset(exact(text))
+        clause = _CLAUSE.search(self.folded)
+        self.clause = clause.start() if clause else len(self.folded)
+
+    def match(self, pair: Pair) -> _Match | None:
+        """How the request names the answer of a pair, best of its forms; None where it does not."""
+        found = [each for form in _forms(pair.answer, pair.said) if (each := self._form(pair.slot, form))]
+        return max(found, key=lambda match: (match.sure, match.weight * match.size), default=None)
+
+    def _form(self, slot: str, form: str) -> _Match | None:
+        if form.isdecimal():
+            mentioned = self._mentioned(slot, form) if int(form) in self.numbers else 0.0
+            return _Match(slot, _NUMBER_SIZE, mentioned, sure=True) if mentioned >= 0.5 else None
+        weight, at = 1.0, self._find(form)
+        head = form.split(",")[0]
+        if at < 0 and 2 < len(head) < len(form) and (at := self._find(head)) >= 0:
+            weight, form = _PARTIAL, head
+        if at < 0:
+            if not (self.moments and self.moments & moments(form)):
+                return None
+            weight, at = _PARTIAL, self.clause
+        mentioned = self._mentioned(slot, form)
+        sure = at >= self.clause or mentioned == 1 or any(word in self.exact for word in _stems(form))
+        return _Match(slot, len(form), weight * (0.6 + 0.4 * mentioned), sure)
+
+    def _find(self, form: str) -> int:
+        """Where the request has a form as whole words; -1: nowhere."""
+        start = self.folded.find(form)
+        while start >= 0:
+            around = self.folded[start - 1] + self.folded[start + len(form)]
+            if not any(map(str.isalnum, around)):
+                return start
+            start = self.folded.find(form, start + 1)
+        return -1
+
+    def _mentioned(self, slot: str, form: str) -> float:
+        """The share of a slot's words that the request has beside the value."""
+        name = _slot_stems(slot) - set(_stems(form))
+        return len(name & self.stems) / len(name) if name else 0.0
+
+
+@lru_cache(maxsize=4096)
+def _slot_stems(slot: str) -> frozenset[str]:
+    words = re.split(r"[_\W]+", fold(slot.rsplit(".", 1)[-1]))
+    return frozenset(stems(" ".join(word for word in words if word not in _DULL)))
+
+
+@lru_cache(maxsize=16384)
+def _stems(form: str) -> tuple[str, ...]:
+    return tuple(stems(form))
+
+
+@lru_cache(maxsize=16384)
+def _forms(answer: str, said: tuple[str, ...]) -> tuple[str, ...]:
+    """The folded forms of an answer that a request could name."""
+    folded = (" ".join(fold(form).split()).strip(" .!?\"'") for form in (answer, *said))
+    return tuple(
+        form
+        for form in folded
+        if form not in _FLAGS and form not in STOP and (len(form) > 1 or form.isdecimal())
+    )
