@@ -10,6 +10,8 @@ FULL ?=
 # More arguments for pytest, e.g. ARGS='-k rollback'.
 ARGS ?=
 PORT ?= 2024
+# Folder with the data of `make bench`; without it the benchmarks that need none are run.
+DATA ?=
 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -65,8 +67,11 @@ wheel: install  ## build the wheel into dist/ and use it from outside, beside de
 	$(BIN)/python -m build --no-isolation
 	TASKLOOM_WHEEL="$$(echo dist/*.whl)" $(BIN)/python -m pytest -qq tests/test_packaging.py
 
-bench: install  ## cost per turn against a plain chatbot that keeps the whole history
+bench: install  ## the tables of benchmarks/, with plots (DATA=folder for those that need data)
 	$(BIN)/python benchmarks/turns.py
+	$(BIN)/python benchmarks/facts.py
+	$(BIN)/python benchmarks/experiences.py --out build/figures
+	$(if $(DATA),$(BIN)/python benchmarks/sessions.py --folder $(DATA))
 
 serve: install  ## LangGraph development server on 127.0.0.1 (PORT=2024)
 	$(BIN)/langgraph dev --no-browser --host 127.0.0.1 --port $(PORT)

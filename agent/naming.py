@@ -51,7 +51,10 @@ class Names:
     def _kin(self, parent: str) -> Counter[str]:
         """How many parts a task has, and had, of each kind."""
         if parent not in self._kinds:
-            self._kinds[parent] = Counter(base(part.slot) for part in self.graph.parts(parent, gone=True))
+            slots = {
+                part.slot for part in self.graph.parts(parent, gone=True)
+            }  # one may come back after it left
+            self._kinds[parent] = Counter(map(base, slots))
         return self._kinds[parent]
 
     @cached_property

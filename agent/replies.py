@@ -18,7 +18,7 @@ from .faults import faults_of
 from .interpreter import Usage
 from .naming import INLINE, MANY, Names
 from .responder import Brief
-from .units import day
+from .units import since
 from .wording import clip, join, pick, sentence, the, title_of
 
 __all__ = ["TemplateResponder", "faults_of"]
@@ -81,7 +81,7 @@ class _Reply:
         """Where a proposal comes from."""
         key = node.source.removeprefix("memory:")
         if self.turn.recalled is not None and key == self.turn.recalled.id:
-            return f"As on {day(self.turn.recalled.at)}"
+            return f"As {since(self.turn.recalled.at)}"
         if key != node.source and key in self.graph:
             return f"As with the earlier {title_of(self.graph.root(key))}"
         return ""

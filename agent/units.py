@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from taskloom.memory.judge import unit_text
-from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, record_id
+from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, now, record_id
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
 from .slots import Remembered, TaskSchema, held_slots, kind_of, telling_words
@@ -109,3 +109,8 @@ def day(moment: datetime) -> str:
     """A date in words: 'May 12, 2026'."""
     local = moment.astimezone()
     return f"{local:%B} {local.day}, {local.year}"
+
+
+def since(moment: datetime) -> str:
+    """When that was, for a comparison: 'earlier today', 'on May 12, 2026'."""
+    return "earlier today" if moment.astimezone().date() == now().astimezone().date() else f"on {day(moment)}"

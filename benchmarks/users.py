@@ -33,11 +33,11 @@ Each figure is for one session and over all three (MAP's metrics, made exact):
 - `reasked`: questions, per session, for a slot whose value the user had given, in this session or before.
 - `proposals`: proposed values per session. `model_calls`: calls of a model, all told.
 
-`failures`: what went wrong with memory, by the form of words, in the most sessions first: `misread` (the plan
-does not hold what was meant, or lost something), `not offered` (a later session opened, and of a value that an
-earlier one had been given there was no proposal), `asked again` (a value that this session had been given),
-`forgotten` (one that an earlier session had been given; by the words that opened this one). `count`: how often
-in all. With an example for up to three sets of slots.
+`failures`: what went wrong with memory, by the form of words, in the most sessions first, with an example for
+up to three sets of slots; `count` is how often in all. `misread`: the plan does not hold what was meant, or
+lost something. `not offered`: a later session opened, and a value that an earlier one had been given was not
+proposed. `asked again`: a value that this session had been given. `forgotten`: one that an earlier session
+had been given; by the words that opened this one.
 """
 
 from __future__ import annotations
@@ -137,6 +137,8 @@ def phrases(service: Row, intent: str) -> tuple[str, ...]:
     """Words for a kind of task: the schema's description, and its name with an article."""
     description = service["intents"][intent]["description"].rstrip(". ")
     verb, *thing = spoken(intent).split()
+    if not thing:
+        return description[0].lower() + description[1:], verb
     uncounted = thing[-1].endswith("s") or thing[-1] in UNCOUNTED
     article = "" if uncounted else "an " if thing[0][0] in "aeiou" else "a "
     return description[0].lower() + description[1:], f"{verb} {article}{' '.join(thing)}"
@@ -190,86 +192,78 @@ def people(sessions: Sequence[Row], schema: Mapping[str, Row], count: int, seed:
     Raises:
         ValueError: no session has a transactional task that can be halved and revised.
     """
-    pools: dict[tuple[str, str], list[tuple[Row, Row]]] = defaultdict(list)
-    for session in sessions:
-        for task in session["tasks"]:
-            form = schema[task["service"]]["intents"][task["intent"]]
-            if (
-                form["transactional"]
-                and set(form["required"]) <= set(task["slots"])
-                and _revisable(task, form)
-            ):
-                pools[task["service"], task["intent"]].append((session, task))
-    rng = Random(seed)
-    kinds = [kind for kind in sorted(pools) if len(pools[kind]) > 1]
-    if not kinds:
-        raise ValueError("the sessions have no transactional task that a user could repeat")
-    rng.shuffle(kinds)
     by_individual: dict[str, list[Row]] = defaultdict(list)
+    pools: dict[tuple[str, str], list[Row]] = defaultdict(list)  # tasks by service and intent
     for session in sessions:
         by_individual[session["ind"]].append(session)
+        for task in session["tasks"]:
+            form = schema[task["service"]]["intents"][task["intent"]]
+            if form["transactional"] and form["required"] and set(form["required"]) <= set(task["slots"]):
+                pools[task["service"], task["intent"]].append({**task, "ind": session["ind"]})
+    pools = {kind: tasks for kind, tasks in pools.items() if _varied(tasks, schema)}
+    if not pools:
+        raise ValueError("the sessions have no transactional task that a user could give in two halves")
+    rng = Random(seed)
+    kinds = rng.sample(sorted(pools), len(pools))
     return [
-        _person(f"user{n}", pools[kind], by_individual, schema, Random(f"{seed} {n}"))
-        for n, kind in ((n, kinds[n % len(kinds)]) for n in range(count))
+        _person(f"user{n}", pools[kinds[n % len(kinds)]], by_individual, schema, Random(f"{seed} {n}"))
+        for n in range(count)
     ]
 
 
-def _revisable(task: Row, form: Row) -> bool:
-    """Whether the task has all that belongs to its kind, and enough of it to give in two halves."""
-    return len(task["slots"]) > 1 and bool(form["required"])
+def _varied(tasks: Sequence[Row], schema: Mapping[str, Row]) -> bool:
+    """Whether tasks of a kind have several slots, and differ in one that is required."""
+    required = schema[tasks[0]["service"]]["intents"][tasks[0]["intent"]]["required"]
+    several = any(len(task["slots"]) > 1 for task in tasks)
+    return several and any(len({plain(task["slots"][slot]) for task in tasks}) > 1 for slot in required)
 
 
 def _person(
     name: str,
-    pool: Sequence[tuple[Row, Row]],
+    pool: Sequence[Row],
     by_individual: Mapping[str, Sequence[Row]],
     schema: Mapping[str, Row],
     rng: Random,
 ) -> Person:
-    session, task = rng.choice(pool)
+    task = rng.choice([task for task in pool if len(task["slots"]) > 1])
     service = schema[task["service"]]
     form = service["intents"][task["intent"]]
-    wanted = {
-        slot: value for slot, value in task["slots"].items() if slot in {*form["required"], *form["optional"]}
+    values = {
+        slot: _value(task, slot, rng)
+        for slot in (*form["required"], *form["optional"])
+        if slot in task["slots"]
     }
-    values = {slot: Value.of([value, *task["alt"].get(slot, ())], rng) for slot, value in wanted.items()}
-    first = rng.sample(form["required"], (len(form["required"]) + 1) // 2)
-    revised, new = _revision(first, values, pool, rng)
-    second = {**values, revised: new}
-    families = {one["family"] for one in service["intents"].values()}
-    past = [
-        unit
-        for order, one in enumerate(by_individual[session["ind"]])
-        for unit in units(one, schema, order)
-        if unit.intent not in families
-    ]
-    others = {
-        other["service"]: schema[other["service"]]
-        for one in by_individual[session["ind"]] for other in one["tasks"]
-        if families.isdisjoint(one["family"] for one in schema[other["service"]]["intents"].values())
-    }  # fmt: skip
+    revised, others = rng.choice(_changes(values, form["required"], pool))
+    rest = [slot for slot in form["required"] if slot != revised]
+    half = (len(form["required"]) + 1) // 2
+    first = rng.sample([revised, *rng.sample(rest, half - 1)], half)
+    second = {**values, revised: _value(rng.choice(others), revised, rng)}
+    history = by_individual[task["ind"]]
+    families = {one["family"] for one in service["intents"].values() if one["family"]}
+    past = [unit for order, one in enumerate(history) for unit in units(one, schema, order)]
+    services = {one["service"] for session in history for one in session["tasks"]}
+    apart = [
+        other for other in sorted(services)
+        if families.isdisjoint(one["family"] for one in schema[other]["intents"].values())
+    ]  # fmt: skip
     return Person(
         name=name,
         tasks=phrases(service, task["intent"]),
         schema=next(s for s in load_schemas(service) if s.name == f"{task['service']}.{task['intent']}"),
-        services=(service, *(others[key] for key in sorted(others))),
+        services=(service, *(schema[other] for other in apart)),
         goals=({slot: values[slot] for slot in first}, second, second),
-        past=tuple(past),
+        past=tuple(unit for unit in past if unit.intent not in families),
     )
 
 
-def _revision(
-    slots: Sequence[str], values: Values, pool: Sequence[tuple[Row, Row]], rng: Random
-) -> tuple[str, Value]:
-    """A slot, and another value of it that a task of the kind had."""
-    for slot in slots:
-        tasks = [
-            task for _, task in pool if slot in task["slots"] and not values[slot].same(task["slots"][slot])
-        ]
-        if tasks:
-            task = rng.choice(tasks)
-            return slot, Value.of([task["slots"][slot], *task["alt"].get(slot, ())], rng)
-    raise ValueError(f"{', '.join(slots)}: every task of the kind has the same values")
+def _value(task: Row, slot: str, rng: Random) -> Value:
+    return Value.of([task["slots"][slot], *task["alt"].get(slot, ())], rng)
+
+
+def _changes(values: Values, slots: Sequence[str], pool: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """Slots with the tasks that have another value there, where there are any."""
+    found = [(slot, [task for task in pool if not values[slot].same(task["slots"][slot])]) for slot in slots]
+    return [(slot, tasks) for slot, tasks in found if tasks]
 
 
 class Said(NamedTuple):
@@ -481,7 +475,8 @@ class Talk:
         store, user = self.longterm.store, self.person.name
         hits = store.search(user, said.text, kind="unit", limit=CANDIDATES)
         best = rank_units(said.text, hits, store.records(user, "unit"), store.embedder, now=now())
-        return place([one.unit.thread for one in best], gold)
+        rank: int = place([one.unit.thread for one in best], gold)
+        return rank
 
 
 @dataclass

@@ -41,3 +41,10 @@ def test_turns_prints_a_table() -> None:
 def test_graph_prints_its_figures() -> None:
     found = json.loads(run("graph.py", "--sizes", "300", "--json"))
     assert all(found[f"{name}_p95_ms"]["300"] > 0 for name in ("operation", "closure", "answer"))
+
+
+def test_facts_prints_its_figures() -> None:
+    found = json.loads(run("facts.py", "--sessions", "1", "--sizes", "200", "--json"))
+    assert found["calls"]["rules"]["calls_max"] == 0
+    assert found["calls"]["model"]["calls_max"] <= 3
+    assert found["times"]["200"]["closure"] > 0

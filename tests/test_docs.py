@@ -46,6 +46,18 @@ def test_the_transcript_is_what_run_prints(tmp_path: Path, monkeypatch: pytest.M
     assert written.strip() == printed.strip(), "paste what run prints into README.md"
 
 
+def test_the_sessions_are_what_run_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TASKLOOM_MODEL", "")
+    monkeypatch.setenv("COLUMNS", "80")
+    written = block("sessions")
+    said = re.findall(r"^(?:> (.*)|(--))$", written, re.MULTILINE)
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([user or {"session": "next"} for user, _ in said]))
+    result = CliRunner().invoke(app, ["run", str(script)])
+    printed = "\n".join(line.rstrip() for line in result.stdout.splitlines())
+    assert written.replace("--\n\n", "").strip() == printed.strip(), "paste what run prints into README.md"
+
+
 def test_the_snippet_is_the_one_that_is_tested() -> None:
     tested = (ROOT / "tests" / "test_embedding.py").read_text(encoding="utf-8")
     (snippet,) = re.findall(r"# --- snippet\n(.*?)\n *# --- end", tested, re.DOTALL)
@@ -68,7 +80,8 @@ def test_the_table_of_settings_is_complete() -> None:
         field.validation_alias or f"TASKLOOM_{name.upper()}" for name, field in fields
     ]
     for (variable, default, text), (_, field) in zip(rows, fields, strict=True):
-        value = f"{field.default:g}" if isinstance(field.default, float) else "" if field.default in (None, "") else str(field.default)
+        known = field.default
+        value = f"{known:g}" if isinstance(known, float) else str("" if known is None else known)
         assert default.strip("`").lower() == value.lower(), variable
         assert field.description in (None, text), variable
 
