@@ -52,11 +52,11 @@ def made(turn: Turn, before: Sequence[Pending], *, thread: str, outline: str) ->
     unread = any(step.act == "unsure" and not step.proposed for step in turn.steps)
     if not (touched and steps) and not (unread and not touched):
         return None
-    query = turn.utterance
+    query, by = turn.utterance, str(turn.by)
     last = before[-1] if before else None
     unclear = last is not None and last.unread and last.experience.turn == turn.number - 1
     if last and unclear and _says(last.experience.text, steps):
-        query = last.experience.text
+        query, by = last.experience.text, "user"
     experience = Experience(
         id=record_id(thread, turn.number, "experience"),
         text=query,
@@ -66,6 +66,7 @@ def made(turn: Turn, before: Sequence[Pending], *, thread: str, outline: str) ->
         outline=clip(outline, 600),
         execution=tuple(_stored(step) for step in steps) if touched else (),
         led_by=turn.examples,
+        by=by,
     )
     return Pending(experience=experience, touched=(*touched, *turn.proposals))
 
@@ -177,9 +178,12 @@ def learned(utterance: str, experiences: Iterable[Experience]) -> tuple[Step, ..
     """The steps that an utterance means by an experience of the same wording; () where there is none.
 
     The wording is the experience's utterance without the words that its steps took over: "push the dinner all
-    the way to Friday" teaches "push X all the way to Y". What is its own has to be there word for word.
+    the way to Friday" teaches "push X all the way to Y". What is its own has to be there word for word. What
+    the rules read by themselves teaches nothing, unless the user said that it was right: it may have been a
+    guess.
     """
-    return next(filter(None, (_learned(utterance, one) for one in experiences)), ())
+    taught = (one for one in experiences if one.by != "rules" or one.strict)
+    return next(filter(None, (_learned(utterance, one) for one in taught)), ())
 
 
 def _learned(utterance: str, experience: Experience) -> tuple[Step, ...]:

@@ -114,7 +114,9 @@ def longterm_of(given: Settings) -> LongTerm | None:
         limit=given.experience_limit,
     )
     telling = narrator if given.model not in NO_MODEL else None
-    return LongTerm(opened, lambda: Outbox(given.home / OUTBOX), policy, telling)
+    return LongTerm(
+        opened, lambda: Outbox(given.home / OUTBOX), policy, telling, model_judges=given.judge == "model"
+    )
 
 
 def _embedder(given: Settings) -> Embedder:

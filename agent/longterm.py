@@ -7,18 +7,17 @@ the talk: when a task is finished, when enough waits, and before anything is loo
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
 from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from taskloom.memory.consolidate import Exchange, due, facts_of, summarise
 from taskloom.memory.curator import Curator
 from taskloom.memory.judge import CANDIDATES, Ranked, pairs_for, rank_units
-from taskloom.memory.outbox import Outbox
+from taskloom.memory.outbox import Outbox, OutboxError
 from taskloom.memory.pointing import when
 from taskloom.memory.policies import Outcome, Policy, offered, settle
 from taskloom.memory.records import Experience, IntentUnit, now
@@ -27,6 +26,7 @@ from taskloom.memory.tasks import TaskGraph
 
 from .interpreter import Interpreter, Reading, View
 from .recall import refer
+from .sessions import LEFT, Session, Sessions
 from .slots import Remembered, TaskSchema, kind_of, missing_slots
 from .state import Turn
 from .units import about_same, remembered, told, unit_of
@@ -38,9 +38,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
-Session: TypeAlias = tuple[Sequence[Exchange], TaskGraph]
 
-SESSIONS = 1000  # users whose last session is known
 BUFFER = 40  # records that are added before they are written
 TOLD = 5  # units told in one reply
 LIKELY = 0.5  # score from which a value is proposed
@@ -58,6 +56,8 @@ class LongTerm:
         outbox: Callable[[], Outbox],
         policy: Policy | None = None,
         narrator: Callable[[], Narrator] | None = None,
+        *,
+        model_judges: bool = False,
     ) -> None:
         """What it works with.
 
@@ -66,9 +66,10 @@ class LongTerm:
             outbox: opens the queue.
             policy: which experiences are kept.
             narrator: gives the model that tells sessions; without one the tasks alone do.
+            model_judges: whether it judges what is proposed too, in the turn.
         """
-        self.narrator = narrator
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self.narrator, self._model_judges = narrator, model_judges
+        self._sessions = Sessions()
         self.policy = policy or Policy(addition="coarse", deletion="history")
         self._open_store, self._open_outbox = store, outbox
         self._store: Store | None = None
@@ -123,7 +124,8 @@ class LongTerm:
 
         missing: slots with what they ask for, in words.
         """
-        found = pairs_for(text, missing, ranked, self.store.embedder)
+        judge = self.narrator().judge if self.narrator and self._model_judges else None
+        found = pairs_for(text, missing, ranked, self.store.embedder, judge=judge)
         best = [values[0] for values in found.values() if values and values[0].score >= LIKELY]
         return tuple(Remembered(one.slot, spoken(one.slot), one.value, False, one.source) for one in best)
 
@@ -178,33 +180,33 @@ class LongTerm:
             tasks: of that thread.
             closed: whether a task was finished in the last one.
         """
-        over: list[tuple[str, Session]] = []
-        with self._guard:
-            before = self._sessions.pop(user, None)
-            self._sessions[user] = (turns, tasks)
-            if before and before[0][0].thread != turns[0].thread:  # the user has gone on to another one
-                over.append((user, before))
-            if len(self._sessions) > SESSIONS:
-                over.append(self._sessions.popitem(last=False))
-        for whose, session in over:
-            self._tell(whose, session, ended=True)
-        what = due(len(turns), closed=closed, ended=False, model=self.narrator is not None)
+        session, left = self._sessions.seen(user, turns, tasks)
+        for other in left:
+            self._note(other)
+            if other.elsewhere >= LEFT:
+                self._end(other)
+        if session is None:
+            return True
+        what = due(len(session.turns), closed=closed, ended=False, model=self.narrator is not None)
         if what != "nothing":
-            self._tell(user, (turns, tasks), ended=what == "all")
+            self._note(session)
         if what == "all":
-            with self._guard:
-                self._sessions.pop(user, None)
+            self._end(session)
         return what == "all"
 
-    def _tell(self, user: str, session: Session, *, ended: bool) -> None:
-        """Queue the facts of a session: by its tasks at once, by a model beside the talk."""
-        turns, tasks = session
-        if facts := summarise(turns, tasks, called=the):
-            self.outbox.add(user, facts)
-        if ended and self.narrator is not None:
-            self._worker.submit(self._narrate, user, turns, self.narrator())
-        if ended:
-            self.write_soon()
+    def _note(self, session: Session) -> None:
+        """Queue what the tasks of a session tell of its turns."""
+        if session.noted < len(session.turns):
+            session.noted = len(session.turns)
+            if facts := summarise(session.turns, session.tasks, called=the):
+                self.outbox.add(session.user, facts)
+
+    def _end(self, session: Session) -> None:
+        """Have the model tell a session beside the talk, if there is one, and write what waits."""
+        self._sessions.end(session)
+        if self.narrator is not None:
+            self._worker.submit(self._narrate, session.user, session.turns, self.narrator())
+        self.write_soon()
 
     def _narrate(self, user: str, turns: Sequence[Exchange], narrator: Narrator) -> None:
         if facts := facts_of(narrator(turns), turns):
@@ -220,7 +222,7 @@ class LongTerm:
     def _write(self) -> None:
         try:
             self.flush()
-        except StoreError as error:  # it waits in the outbox, which tells `doctor`
+        except (StoreError, OutboxError) as error:  # it waits in the outbox, which tells `doctor`
             _log.warning("long-term memory waits: %s", error)
 
     def flush(self) -> int:
@@ -239,6 +241,8 @@ class LongTerm:
         Raises:
             StoreError: the store fails; then nothing is sure to be gone.
         """
+        self._sessions.drop(user)
+        self._worker.submit(tuple).result()  # what a model is just telling comes in before it is forgotten
         with self._flushing:
             self.outbox.forget(user)
             self.store.forget(user)
@@ -246,13 +250,15 @@ class LongTerm:
     def _fresh(self, user: str) -> None:
         """See to it that what was kept is found; what failed before is left to `write_soon`."""
         if self.outbox.count(user, untried=True):
-            self.flush()
+            with self._flushing:
+                self.outbox.flush(Curator(self.store, self.policy), user)
 
     def close(self) -> None:
         """End the sessions, finish what is being written, and close; what waits is there the next time."""
-        for user, session in self._sessions.items():
-            self._tell(user, session, ended=self.narrator is not None)
-        self._sessions.clear()
+        for session in self._sessions.drop():
+            self._note(session)
+            if self.narrator is not None:
+                self._end(session)
         self._worker.shutdown(wait=True)
         for opened in (self._store, self._outbox):
             if opened is not None:
@@ -355,20 +361,20 @@ class Memory:
         touched = dict.fromkeys(key for change in turn.changes for key in change.changed if key in graph)
         roots = dict.fromkeys(graph.root(key).id for key in (*touched, *turn.proposals) if key in graph)
         units = [unit_of(graph, root, schemas, thread=self.thread, at=now()) for root in roots]
-        if self._longterm is not None:
-            self._longterm.keep(self._user, units, done)
+        self._asked(lambda memory: memory.keep(self._user, units, done), None)
 
     def session(self, turns: Sequence[Exchange], tasks: TaskGraph, *, closed: bool) -> bool:
         """Make facts of turns when they are due; whether all were taken, see `LongTerm.session`."""
-        return self._longterm is not None and self._longterm.session(self._user, turns, tasks, closed=closed)
+        return self._asked(lambda memory: memory.session(self._user, turns, tasks, closed=closed), False)
 
     def _asked(self, look: Callable[[LongTerm], Found], otherwise: Found) -> Found:
         if self._longterm is None:
             return otherwise
         try:
             return look(self._longterm)
-        except StoreError as error:
+        except (StoreError, OutboxError) as error:
             self.fault = f"I go without what earlier sessions tell: {error}."
+            _log.warning("long-term memory: %s", error)
             return otherwise
 
 

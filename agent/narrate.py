@@ -1,7 +1,7 @@
-"""What a model makes of a session: narrative units, and decisions on facts that say much the same.
+"""What a model does for long-term memory: it tells sessions, decides on facts, and judges what to propose.
 
-Both are asked for in batches, beside the talk. What it says counts only as far as it is grounded: see
-`memory.consolidate`.
+The first two are asked for in batches, beside the talk; what it says counts only as far as it is grounded,
+see `memory.consolidate`. It judges only where the settings say so.
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 from langchain_core.messages import HumanMessage, SystemMessage
+from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from taskloom.memory.consolidate import Decision, Exchange, Unit
+from taskloom.memory.judge import Asked, trained
 from taskloom.memory.records import Fact
 
 from . import prompts
@@ -67,6 +70,25 @@ _DECISIONS: dict[str, Any] = {
 }
 
 
+_SCORES: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "scores": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"entry": {"type": "integer"}, "score": {"type": "number"}},
+                "required": ["entry", "score"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["scores"],
+    "additionalProperties": False,
+}
+_JUDGED = 24  # pairs that a model is shown; the trained judge chooses them
+
+
 class Narrator:
     """Tells turns as units, and decides on clusters of facts; one call each.
 
@@ -108,6 +130,31 @@ class Narrator:
             except ValueError as error:
                 _log.warning("a decision of the model cannot be used: %s", error)
         return found
+
+    def judge(self, asked: Sequence[Asked]) -> NDArray[np.float64]:
+        """The probabilities [n] that n pairs give what their slot wants (`judge.Judge`), in one call.
+
+        The trained judge chooses what is worth asking; where the model does not answer its word counts.
+        """
+        scores = trained()(asked)
+        if not asked:
+            return scores
+        best = np.argsort(-scores, kind="stable")[:_JUDGED]
+        lines = [f"Request: {quoted(asked[0].request, 600)}"]
+        for number, n in enumerate(best, 1):
+            one = asked[n]
+            whence = f"{quoted(one.unit.description or one.unit.intent, 100)}, {one.unit.at:%Y-%m-%d}"
+            lines.append(
+                f"{number} wanted: {quoted(one.question or one.slot, 150)} from {whence}: "
+                f"{quoted(one.pair.question, 150)} {quoted(one.pair.answer, 150)}"
+            )
+        for told in self._asked(prompts.JUDGE, "\n".join(lines), _SCORES, "scores"):
+            entry, score = told.get("entry"), told.get("score")
+            if isinstance(entry, int) and 1 <= entry <= len(best) and isinstance(score, int | float):
+                scores[best[entry - 1]] = min(1.0, max(0.0, float(score)))
+            else:
+                _log.warning("a score of the model cannot be used: %r", told)
+        return scores
 
     def _asked(self, prompt: str, text: str, schema: dict[str, Any], name: str) -> list[dict[str, Any]]:
         """The objects in the list of that name that the model answers with; none where it does not."""

@@ -46,8 +46,9 @@ _REQUEST = (
     r"|i (?:want|need|would like|wish|have) (?:to )?|we (?:want|need|would like) (?:to )?|get me |give me )?"
     r"(?:please )?(?:book|reserve|order|plan|find|get|rent|schedule|buy|make|arrange|organi[sz]e|set up|prepare|request|look (?:up|for)|search|show|play|do|repeat|have|go|call|a|an|the|another|me|to)\b"
 )
+_POLITE = r"^(?:thanks?|thank you|thx|cheers|hello|hi|hey|good (?:morning|evening|day)|i (?:really )?(?:like|love|liked|loved))\b"
 _CHANGING = (
-    r"^(?:(?:please|ok(?:ay)?|now|so|and|also|actually|no|yes)\W+)*(?:cancel|remove|delete|drop|move|change|keep|set|update|replace|swap|switch|undo|"
+    r"^(?:(?:please|ok(?:ay)?|now|so|and|also|actually|no|yes)\W+)*(?:cancel|remove|delete|drop|move|change|keep|set|update|replace|swap|switch|undo|make it|"
     r"put|add|rename|assign|split|complete|finish|mark|is|are|was|were|what|when|where|who|why|how|which|did|does|do i|do we)\b"
 )
 _FILLER = (
@@ -85,7 +86,7 @@ def refer(utterance: str) -> Reference | None:
         r"(?:please )?(?:can|could|would|will) (?:you|i|we)\b", text, re.IGNORECASE
     ):
         return None
-    if re.match(_CHANGING, text, re.IGNORECASE):
+    if re.match(_CHANGING, text, re.IGNORECASE) or re.match(_POLITE, text, re.IGNORECASE):
         return None
     said, changes = text, ""
     found = False

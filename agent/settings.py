@@ -29,6 +29,9 @@ class Settings(BaseSettings):
     openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
     home: Path = Field(default=Path("~/.taskloom"), description="Where threads and memory are kept.")
     memory: bool = Field(default=True, description="Keep and use long-term memory.")
+    judge: Literal["trained", "model"] = Field(
+        default="trained", description="Who judges what is proposed from memory: trained, or the model."
+    )
     experience_addition: Addition = Field(
         default="coarse", description="Which experiences are kept: fixed, all, coarse or strict."
     )

@@ -313,13 +313,6 @@ class Unit(BaseModel):
     value: str | None = Field(default=None, description="That value, in the words of the dialogue.")
 
 
-class Narrative(BaseModel):
-    """What a model makes of some turns: any number of units, none where nothing is worth keeping."""
-
-    model_config = ConfigDict(frozen=True)
-    units: tuple[Unit, ...] = ()
-
-
 class Summariser(Protocol):
     """A model that tells turns as narrative units, all in one call."""
 

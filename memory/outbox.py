@@ -116,15 +116,17 @@ class Outbox:
                 "INSERT OR REPLACE INTO queue (user, id, record, since) VALUES (?, ?, ?, ?)", rows
             )
 
-    def flush(self, store: Taker) -> int:
-        """Moves what it can into the store; how many records that were. What fails stays, with the error.
+    def flush(self, store: Taker, user: str | None = None) -> int:
+        """Moves what it can of a user, or of all, into the store; how many records that were.
+
+        What fails stays, with the error.
 
         Raises:
             OutboxError: another process is at it and does not come to an end.
         """
         moved = failed = 0
         with self._alone():
-            batches = deque(self._batches())
+            batches = deque(self._batches(user))
             while batches and failed < _GIVE_UP:
                 batch = batches.popleft()
                 if self._move(store, batch):
@@ -190,11 +192,12 @@ class Outbox:
 
     # ---- moving -------------------------------------------------------------------------------------
 
-    def _batches(self) -> list[list[_Row]]:
+    def _batches(self, user: str | None) -> list[list[_Row]]:
         """All that waits: what is new in batches of one user, what failed before one by one."""
         with self._transaction() as database:
             found = database.execute(
-                "SELECT place, user, record, tries FROM queue ORDER BY tries, place"
+                "SELECT place, user, record, tries FROM queue WHERE ? IN ('', user) ORDER BY tries, place",
+                ("" if user is None else json.dumps(user),),
             ).fetchall()
         rows = [_Row(place, json.loads(user), record, tries) for place, user, record, tries in found]
         by_user: dict[str, list[_Row]] = {}

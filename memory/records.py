@@ -55,6 +55,9 @@ class Experience(_Record):
     execution: tuple[dict[str, Any], ...] = Field(
         default=(), description="What was done: steps as an interpreter gives them, or tool calls."
     )
+    by: str = Field(
+        default="rules", description="Who read the words: rules, model, or the user, who said it plainly."
+    )
     status: Literal["pending", "confirmed", "rejected"] = "pending"
     step: int = Field(default=0, ge=0, description="Its place in the user's stream of experiences.")
     utility: float | None = Field(default=None, ge=0, le=1, description="How it went itself; None: unknown.")

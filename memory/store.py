@@ -78,7 +78,7 @@ class Store(Protocol):
         ...
 
     def put(self, user: str, records: Sequence[AnyRecord]) -> None:
-        """Adds records, in place of those with the same id. The embedder's errors come through."""
+        """Adds records, in place of those with the same id."""
         ...
 
     def get(self, user: str, ids: Sequence[str]) -> dict[str, AnyRecord]:
@@ -221,7 +221,14 @@ class _Base(ABC):
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:
         """Vectors [n, d] of texts, looked at: what is stored wrong is found wrong for ever."""
-        vectors = np.asarray(self._embedder(texts), np.float32)
+        try:
+            vectors = np.asarray(self._embedder(texts), np.float32)
+        except StoreError:
+            raise
+        except Exception as error:  # whatever an embedder raises, it is the same to who talks
+            raise StoreError(
+                f"embedder {self._embedder.name} failed: {type(error).__name__}: {error}"
+            ) from error
         wanted = (len(texts), self._embedder.dimension)
         if vectors.shape != wanted or not np.isfinite(vectors).all():
             raise StoreError(

@@ -16,7 +16,6 @@ from taskloom.memory.consolidate import (
     SESSION,
     Decision,
     Exchange,
-    Narrative,
     Unit,
     Vector,
     called,
@@ -344,15 +343,15 @@ def test_the_people_of_a_unit_must_be_named_or_speak() -> None:
 
 
 def test_grounded_units_become_facts() -> None:
-    read = Narrative.model_validate_json(
-        '{"units": [{"text": "Mia loved the jazz concert.", "sources": [2, 1, 2], "people": ["Mia"],'
-        ' "subject": "concert", "slot": "", "value": ""}, {"text": "Ken bought a boat.", "sources": [1]}]}'
+    loved = Unit(
+        text="Mia loved the jazz concert.", sources=(2, 1, 2), people=("Mia",), subject="concert", slot=""
     )
-    (found,) = facts_of([*read.units, *read.units], SAID)
+    boat = Unit(text="Ken bought a boat.", sources=(1,))
+    (found,) = facts_of([loved, boat, loved, boat], SAID)
     assert found.text == "Mia loved the jazz concert."
     assert (found.turn, found.at, found.sources) == (2, day(2), (1, 2))
     assert (found.people, found.subject, found.slot, found.value) == (("Mia",), "concert", None, None)
-    assert found.id == facts_of(read.units[:1], SAID)[0].id
+    assert found.id == facts_of([loved], SAID)[0].id
 
 
 def test_the_model_and_the_tasks_tell_together() -> None:

@@ -99,7 +99,9 @@ def test_poison_stays_and_blocks_nothing(outbox: Outbox) -> None:
     waiting = outbox.waiting()
     assert [one.id for one in waiting] == ["f3", "f4", "f40"]
     assert {one.tries for one in waiting} == {1}
-    assert {one.error for one in waiting} == {"RuntimeError: cannot embed that"}
+    assert {one.error for one in waiting} == {
+        "StoreError: embedder hash-16 failed: RuntimeError: cannot embed that"
+    }
     outbox.add("bob", [fact(1, "fine")])
     assert outbox.flush(store) == 1
     assert {one.tries for one in outbox.waiting("ann")} == {2}

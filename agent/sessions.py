@@ -1,0 +1,86 @@
+"""Which turns are still to be told to long-term memory: the sessions that this process has seen."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+from taskloom.memory.consolidate import Exchange
+from taskloom.memory.tasks import TaskGraph
+
+KNOWN = 1000  # sessions of which it is known what has been told
+LEFT = 20  # turns on other threads of its user after which a session is over
+
+
+@dataclass(slots=True)
+class Session:
+    """Turns of one thread that are still to be told, and its tasks.
+
+    noted: how many of them the tasks have told. elsewhere: turns of its user on other threads since.
+    """
+
+    user: str
+    turns: Sequence[Exchange]
+    tasks: TaskGraph
+    noted: int = 0
+    elsewhere: int = 0
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """User and thread."""
+        return self.user, self.turns[0].thread
+
+
+class Sessions:
+    """Sessions by user and thread; safe to use from threads of execution."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[tuple[str, str], Session] = OrderedDict()
+        self._told: OrderedDict[tuple[str, str], int] = OrderedDict()  # the last turn told
+        self._guard = Lock()
+
+    def seen(
+        self, user: str, turns: Sequence[Exchange], tasks: TaskGraph
+    ) -> tuple[Session | None, list[Session]]:
+        """Note the turns of a thread.
+
+        Returns:
+            The session with those of its turns that were not told before, None where all were; and the
+            sessions of the user that were left just now, or long enough ago to be over.
+        """
+        key = (user, turns[0].thread)
+        with self._guard:
+            left = []
+            for other in [one for one in self._open.values() if one.user == user and one.key != key]:
+                other.elsewhere += 1
+                if other.elsewhere in (1, LEFT):
+                    left.append(other)
+            fresh = [turn for turn in turns if turn.turn > self._told.get(key, 0)]
+            before = self._open.pop(key, None)
+            if not fresh:
+                return None, left
+            same = before is not None and before.turns[0].turn == fresh[0].turn
+            session = Session(user, fresh, tasks, noted=before.noted if before and same else 0)
+            self._open[key] = session
+            if len(self._open) > KNOWN:
+                left.append(self._open.popitem(last=False)[1])
+                left[-1].elsewhere = LEFT
+            return session, left
+
+    def end(self, session: Session) -> None:
+        """All turns of a session are told."""
+        with self._guard:
+            self._open.pop(session.key, None)
+            self._told[session.key] = session.turns[-1].turn
+            if len(self._told) > KNOWN:
+                self._told.popitem(last=False)
+
+    def drop(self, user: str | None = None) -> list[Session]:
+        """Take out the open sessions of a user, or all."""
+        with self._guard:
+            found = [one for one in self._open.values() if user in (None, one.user)]
+            for one in found:
+                del self._open[one.key]
+            return found
