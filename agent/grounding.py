@@ -7,6 +7,7 @@ assign it to Ana" works in one utterance. What cannot be grounded becomes a clar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from taskloom.memory.operations import (
@@ -58,7 +59,10 @@ from .finding import (
 )
 from .interpreter import Detail, Step, View
 from .lexicon import GROUPS_OF_KIND, content, singular, slot_group
+from .named import schema_of
+from .slots import allowed, held_slots, holds
 from .wording import base as base_of
+from .wording import spoken
 
 
 def ground(steps: Iterable[Step], view: View) -> tuple[Operation, ...]:
@@ -318,6 +322,8 @@ class _Grounder(Finder):
         return None
 
     def _set(self, step: Step) -> None:
+        if self._set_by_schema(step):
+            return None
         known = self.known(step)
         scope = self.within(step)
         if step.within and scope is None and step.slot is None and step.details and step.target == "":
@@ -347,6 +353,24 @@ class _Grounder(Finder):
         else:
             self._set_it(step, scope)
         return None
+
+    def _set_by_schema(self, step: Step) -> bool:
+        """Set a slot that is named just as the schema of the task in focus names it; whether it was."""
+        if not step.slot or step.value is None or spoken(step.slot).lower() != step.target.lower():
+            return False
+        found = schema_of(replace(self.view, graph=self.graph))
+        slot = next((one for one in found[1].slots if one.name == step.slot), None) if found else None
+        if found is None or slot is None:
+            return False
+        root = self.graph[found[0]]
+        held = held_slots(self.graph, root.id, found[1]).get(slot.name, ())
+        value = allowed(step.value, slot.values) or step.value
+        if node := next((one for one in held if one.active and holds(one, slot.name)), None):
+            self.do(Update(task=node.id, value=value), step.text)
+        else:
+            title = spoken(slot.name)
+            self.do(Add(slot=f"{root.slot}.{slot.name}", title=title, value=value, parent=root.id), step.text)
+        return True
 
     def _assign_value(self, node: TaskNode, value: str, step: Step) -> None:
         """A value to a task: in its slot, or in its name where it is one of a list or has no value."""

@@ -41,6 +41,7 @@ Found = TypeVar("Found")
 
 BUFFER = 40  # records that are added before they are written
 TOLD = 5  # units told in one reply
+NEW = ("task", "add")  # acts that may begin a task
 LIKELY = 0.5  # score from which a value is proposed
 
 
@@ -120,14 +121,20 @@ class LongTerm:
     def values(
         self, text: str, missing: Mapping[str, str], ranked: Sequence[Ranked]
     ) -> tuple[Remembered, ...]:
-        """What units have for missing slots, one value for each slot that is likely enough.
+        """What units have for missing slots: of the likeliest by the slot's name, else what is judged likely.
 
         missing: slots with what they ask for, in words.
         """
+        if not ranked:
+            return ()
+        first = ranked[0].unit
+        same = tuple(one for one in remembered(first) if one.slot in missing and not one.member)
+        missing = {slot: words for slot, words in missing.items() if slot not in {one.slot for one in same}}
         judge = self.narrator().judge if self.narrator and self._model_judges else None
         found = pairs_for(text, missing, ranked, self.store.embedder, judge=judge)
         best = [values[0] for values in found.values() if values and values[0].score >= LIKELY]
-        return tuple(Remembered(one.slot, spoken(one.slot), one.value, False, one.source) for one in best)
+        judged = (Remembered(one.slot, spoken(one.slot), one.value, False, one.source) for one in best)
+        return (*same, *judged)
 
     def latest(self, user: str, *, thread: str) -> IntentUnit | None:
         """The task that was talked of last in an earlier session."""
@@ -341,11 +348,10 @@ class Memory:
         """What to propose for the missing slots of a task: of the unit that is meant, or of its kind."""
 
         def look(memory: LongTerm) -> tuple[Remembered, ...]:
+            if unit is not None:  # the words point to it, however they say so
+                return memory.values(text, missing, (Ranked(unit, 1.0, 1.0),))
             ranked = memory.meant(self._user, text, thread=self.thread)
-            if unit is not None:
-                ranked = tuple(one for one in ranked if one.unit.id == unit.id) or (Ranked(unit, 1.0, 0.0),)
-            else:
-                ranked = tuple(one for one in ranked if one.unit.intent == schema.name)
+            ranked = tuple(one for one in ranked if one.unit.intent == schema.name)
             return memory.values(text, missing, ranked)
 
         return self._asked(look, ()) if missing else ()
@@ -394,7 +400,7 @@ def read_with_memory(
     title = "" if unit is None else unit.title if is_action(unit.title) else f"plan {the(unit.title)}"
     if words := reference.words(title):
         reading = interpreter.read(words, view)
-        if any(step.act == "task" and not step.within and step.within_task is None for step in reading.steps):
+        if any(step.act in NEW and not step.within and step.within_task is None for step in reading.steps):
             steps = tuple(step.model_copy(update={"text": text}) for step in reading.steps)
             return replace(reading, steps=steps), unit
     else:

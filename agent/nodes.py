@@ -24,7 +24,8 @@ from langgraph.types import Command, Overwrite, interrupt
 
 from taskloom.memory.claims import answer
 from taskloom.memory.consolidate import Exchange
-from taskloom.memory.operations import Check, Clarify, Complete, Operation, Outcome, Remove, apply
+from taskloom.memory.operations import Add, Check, Clarify, Complete, Operation, Outcome, Remove, apply
+from taskloom.memory.operations import Update as UpdateTask
 from taskloom.memory.records import now
 from taskloom.memory.retrieve import closure, render, render_revision, seeds
 from taskloom.memory.tasks import GraphError, TaskGraph, TaskNode
@@ -178,12 +179,12 @@ def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Servi
 def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
     """Propose values for what is missing in the tasks of this turn, or ask for one."""
     turn, context = turn_of(state), context_of(runtime)
-    touched = tuple(key for change in turn.changes for key in change.changed)
+    touched = tuple(key for change in turn.changes for key in change.changed) or _declined(state)
     if not touched or not (context.schemas or turn.recalled) or turn.question is not None:
         return {}
     graph, schemas = graph_of(state), load_schemas(context.schemas)
     known = _memory(services, runtime).remembered(graph, turn, schemas)
-    filling = fill(graph, touched, schemas, state.get("asked", {}), known)
+    filling = fill(graph, touched, schemas, _counts(state), known)
     proposed: list[str] = []
     for operation in filling.proposals:
         outcome = apply(graph, operation, turn=turn.number, said=turn.utterance)
@@ -226,7 +227,7 @@ def remember(state: State, runtime: Runtime[Context], *, services: Services) -> 
     update: Update = {"load": None} if state.get("load") else {}
     if memory := _memory(services, runtime):
         update |= _kept(state, context_of(runtime), memory)
-    if not turn.operations:
+    if not turn.operations and not _declined(state):
         return update
     focus = dict.fromkeys([*_touched(turn), *state.get("focus", ())])
     update |= {"question": turn.question, "focus": tuple(focus)[:FOCUS]}
@@ -382,6 +383,18 @@ def _touched(turn: Turn) -> tuple[str, ...]:
     for told in turn.answers:
         found += told.tasks
     return tuple(dict.fromkeys(found))
+
+
+def _declined(state: State) -> tuple[str, ...]:
+    """The task whose slot was asked for and not told, if that is what the user said."""
+    before = _question_of(state)
+    if not before or not any(step.act == "no" for step in turn_of(state).steps):
+        return ()
+    choice = before.choices[0] if before.choices else None
+    place = (
+        choice.parent if isinstance(choice, Add) else choice.task if isinstance(choice, UpdateTask) else None
+    )
+    return (place,) if place and asked_key(before) else ()
 
 
 def _counts(state: State) -> dict[str, int]:

@@ -51,6 +51,8 @@ class _Reply:
         told += self._earlier()
         for answer in () if self.turn.earlier else self.brief.answers or self.turn.answers:
             told += Answers(self.graph, self.names).pieces(answer)
+        if not told and any(step.act == "no" for step in self.turn.steps):
+            told.append("All right.")
         told += self._proposals() + self._question()
         return list(dict.fromkeys([*notes, *(told or [self._small_talk()])]))
 

@@ -20,6 +20,7 @@ from .clauses import Clause
 from .finding import Finder, knows
 from .interpreter import Detail, Reading, Step, View
 from .lexicon import CHAT, GROUPS_OF_KIND, MOODS, STOP, content, singular, slot_group
+from .named import DECLINED, named_slots
 from .phrases import (
     NAME,
     SLOT_OF_KIND,
@@ -41,6 +42,7 @@ from .phrases import (
     value_only,
 )
 from .questions import is_question, read_question
+from .slots import asked_key
 from .talk import HYPOTHETICAL, NO, REPORTED, YES, clause_act, is_chat, is_past, is_phrase
 from .wording import base as base_of
 
@@ -141,6 +143,10 @@ class Reader:
             if rest:
                 self._sentence(rest)
             self.steps += answers
+            return
+        if named := named_slots(sentence, self.view):
+            self.number += 1
+            self.steps += named
             return
         hint, body = self._prefix(sentence)
         if hint and (made := self._heading(hint, body, sentence)):
@@ -744,7 +750,7 @@ class Reader:
                 value=", ".join(detail.value for detail in self.typed),
                 details=self.typed,
             )
-        if is_chat(clause) or (not clause.question and not clause.hint and _ABOUT_SOMEONE.match(core)):
+        if is_chat(clause):
             return [self.chat(clause)]
         if (
             self.quotes
@@ -783,7 +789,8 @@ class Reader:
             rf"(?P<p>{NAME})(?:'s)? (?:is|has|had|must|can|can't|could|cannot|needs|leaves|works|wants|prefers|would|may|might|gets|got|finishes|arrives)\b",
             core,
         )
-        if subject and subject["p"].lower() in known_people(self) and not clause.question:
+        someone = subject and subject["p"].lower() in known_people(self)
+        if not clause.question and (someone or (not clause.hint and _ABOUT_SOMEONE.match(core))):
             for known in (read_missing, read_replacement, read_resume, read_remove, read_assign, read_add):
                 if steps := known(self, clause):
                     return self.hinted(steps, clause)
@@ -861,6 +868,12 @@ class Reader:
         core = clause.core or text
         if question is None:
             return []
+        if set(question.options) == {"yes", "no"} and len(text.split()) <= 4:
+            for word, pattern in (("yes", YES), ("no", NO)):
+                if pattern.match(text):
+                    return [Step(text=clause.text, act="yes", intent="update", value=word)]
+        if asked_key(question) and DECLINED.fullmatch(text):
+            return [Step(text=clause.text, act="no", intent="check")]
         if NO.match(text) and (
             not re.search(r"[,.;]\s*\S+", text) or not (clause_act(core) or values.spot(text))
         ):
@@ -908,6 +921,12 @@ class Reader:
             and not clause_act(core)
             and len(core.split()) <= 8
         ):
+            core = re.sub(
+                r"^(?:it'?s|it is|that'?s|that is|that would be|i'?d say|make it)\s+(?=\S)",
+                "",
+                core,
+                flags=re.IGNORECASE,
+            )
             told = [step.value for step in read_set(self, clause) if step.act == "set" and step.value]
             return [
                 Step(text=clause.text, act="yes", intent="new", value=told[0] if len(told) == 1 else core)

@@ -343,7 +343,8 @@ def _held(parts: Iterable[TaskNode], schema: TaskSchema) -> dict[str, list[TaskN
     left = []
     for part in parts:
         words = (_words(base(part.slot)), _words(part.title))
-        exact = next((slot for slot, own in slots.items() if own in words), None)
+        exact = next((slot for slot in slots if _called(part, slot)), None)
+        exact = exact or next((slot for slot, own in slots.items() if own in words), None)
         if exact is None:
             left.append((part, words))
         else:
@@ -361,6 +362,16 @@ def _held(parts: Iterable[TaskNode], schema: TaskSchema) -> dict[str, list[TaskN
 def held_slots(graph: TaskGraph, root: str, schema: TaskSchema) -> dict[str, list[TaskNode]]:
     """The tasks that hold each slot of a schema, for a root task of its kind."""
     return _held(_parts(graph, root), schema)
+
+
+def holds(part: TaskNode, slot: str) -> bool:
+    """Whether a task is a slot's by its own name or title, and not only by words that they share."""
+    return _called(part, slot) or _words(slot) in (_words(base(part.slot)), _words(part.title))
+
+
+def _called(part: TaskNode, slot: str) -> bool:
+    names = (part.name, part.title.lower())
+    return slot in names or spoken(slot).lower() in names
 
 
 def missing_slots(

@@ -87,11 +87,11 @@ def assistant(client: Any, graph: str) -> str:
 
 def test_schemas_are_there(server: Any) -> None:
     schemas = server.assistants.get_schemas(assistant(server, "taskloom"))
-    assert set(schemas["input_schema"]["properties"]) == {"messages", "load"}
+    assert set(schemas["input_schema"]["properties"]) == {"messages", "load", "feedback"}
     assert set(schemas["output_schema"]["properties"]) == {"messages", "tasks", "turn"}
     assert {"tasks", "question", "focus"} <= set(schemas["state_schema"]["properties"])
     context = schemas["context_schema"]["properties"]
-    assert {"user_id", "model", "schemas", "reply_style", "token_budget", "approve"} == set(context)
+    assert {"user_id", "model", "schemas", "reply_style", "token_budget", "memory", "approve"} == set(context)
     assert all(field["description"] for field in context.values())
 
 

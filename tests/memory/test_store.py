@@ -225,9 +225,9 @@ def test_a_failing_embedder_harms_nothing(tmp_path: Path, where: str) -> None:
     with InMemoryStore(embedder) if where == "memory" else ChromaStore.embedded(tmp_path, embedder) as store:
         store.put("ann", RECORDS[:1])
         embedder.fails = True
-        with pytest.raises(RuntimeError, match="the endpoint is down"):
+        with pytest.raises(StoreError, match="RuntimeError: the endpoint is down"):
             store.put("ann", RECORDS)
-        with pytest.raises(RuntimeError, match="the endpoint is down"):
+        with pytest.raises(StoreError, match="RuntimeError: the endpoint is down"):
             store.search("ann", "hotel")
         embedder.fails = False
         for wrong in (np.zeros((3, 4)), np.zeros((2, 16)), np.full((3, 16), np.nan)):
@@ -426,7 +426,7 @@ def test_reembedding_cut_short_is_taken_up(tmp_path: Path, monkeypatch: pytest.M
     failing = Failing("other", 24)
     failing.fails = True
     with ChromaStore.embedded(tmp_path, failing) as store:
-        with pytest.raises(RuntimeError):
+        with pytest.raises(StoreError, match="RuntimeError"):
             store.reembed()
         assert store.users() == ("ann",)
         failing.fails = False
