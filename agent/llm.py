@@ -388,6 +388,8 @@ class EndpointEmbedder:
             return np.empty((0, self.dimension), np.float32)
         try:
             vectors = np.asarray(self._client.embed_documents(list(texts)), np.float32)
+            if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
+                raise ValueError("no vectors")
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
             raise StoreError(
                 f"the embeddings {quoted(self.name, 80)} cannot be had ({type(error).__name__}): check "

@@ -149,9 +149,12 @@ class Narrator:
                 f"{quoted(one.pair.question, 150)} {quoted(one.pair.answer, 150)}"
             )
         for told in self._asked(prompts.JUDGE, "\n".join(lines), _SCORES, "scores"):
-            entry, score = told.get("entry"), told.get("score")
-            if isinstance(entry, int) and 1 <= entry <= len(best) and isinstance(score, int | float):
-                scores[best[entry - 1]] = min(1.0, max(0.0, float(score)))
+            try:
+                entry, score = int(told["entry"]), float(told["score"])
+            except (KeyError, TypeError, ValueError):
+                entry, score = 0, 0.0
+            if 1 <= entry <= len(best) and 0 <= score <= 1:
+                scores[best[entry - 1]] = score
             else:
                 _log.warning("a score of the model cannot be used: %r", told)
         return scores

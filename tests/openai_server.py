@@ -137,7 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _answer(self, reply: Reply, body: dict[str, Any]) -> None:
-        if not self.path.endswith("/chat/completions"):
+        if not self.path.endswith(("/chat/completions", "/embeddings")):
             reply = Fault(404, f"no such endpoint: {self.path}")
         match reply:
             case Raw(raw, status, content_type):

@@ -23,7 +23,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from filelock import Timeout
+from filelock import FileLock, Timeout
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
@@ -46,6 +46,8 @@ from taskloom.memory.operations import (
     Update,
     apply,
 )
+from taskloom.memory.outbox import Outbox
+from taskloom.memory.records import IntentUnit, now
 from taskloom.memory.tasks import GraphError, TaskGraph
 from tests.scripted import services
 
@@ -564,6 +566,36 @@ def test_doctor_without_a_model(invoke: Invoke, home: Path, script: Callable[[An
     assert re.search(r"threads +ok +1 in ", invoke("doctor").stdout)
     (home / "threads.sqlite").write_bytes(b"x" * 5000)
     assert "is damaged" in invoke("doctor", code=1).stdout
+
+
+def test_doctor_looks_at_the_memory(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert re.search(r"memory +none yet", invoke("doctor").stdout)
+    with Outbox(home / "outbox.sqlite") as outbox:
+        outbox.add("local", [IntentUnit(id="v", text="x", at=now(), intent="x")])
+    assert re.search(r"outbox +ok +1 record to be written", invoke("doctor").stdout)
+    invoke("memory", "list")
+    shown = invoke("doctor").stdout
+    assert re.search(r"memory +ok +1 user in ", shown)
+    assert re.search(r"outbox +ok +0 records", shown)
+    with FileLock(home / "memory" / ".lock"):
+        assert "is open in another process" in invoke("doctor").stdout
+    with Outbox(home / "outbox.sqlite") as outbox:
+        outbox.add("local", [IntentUnit(id="u", text="x", at=now(), intent="x")])
+        outbox.flush(Broken())
+    assert "the last error: RuntimeError: out of order" in " ".join(invoke("doctor", code=1).stdout.split())
+    (home / "outbox.sqlite").write_bytes(b"x" * 5000)
+    assert "outbox" in invoke("doctor", code=1).stdout
+    monkeypatch.setenv("TASKLOOM_CHROMA_URL", "http://127.0.0.1:9")
+    assert "127.0.0.1:9" in invoke("doctor", code=1).stdout
+    monkeypatch.setenv("TASKLOOM_MEMORY", "0")
+    assert re.search(r"memory +off", invoke("doctor").stdout)
+
+
+class Broken:
+    """Takes nothing."""
+
+    def put(self, user: str, records: Any) -> None:
+        raise RuntimeError("out of order")
 
 
 def test_doctor_with_an_endpoint_that_is_not_there(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import SecretStr
 
@@ -19,10 +20,12 @@ from taskloom.agent.nodes import Services, Voice
 from taskloom.agent.replies import TemplateResponder
 from taskloom.agent.rules import Rules
 from taskloom.agent.settings import Settings
+from taskloom.agent.state import Context
 from taskloom.agent.threads import Taskloom
 from taskloom.memory.consolidate import Exchange, facts_of
+from taskloom.memory.judge import PAIR, Asked, trained
 from taskloom.memory.outbox import Outbox
-from taskloom.memory.records import Fact
+from taskloom.memory.records import Fact, IntentUnit, Pair
 from taskloom.memory.store import InMemoryStore
 from tests.chroma_server import HashEmbedder
 from tests.openai_server import Cut, Fault, Hang, OpenAIServer, Raw, Reply, Say
@@ -278,3 +281,51 @@ def test_without_the_models_help_only_the_narrative_is_missing(
     assert [status for text, status in told.items() if "two" in text] == ["former"]
     assert [status for text, status in told.items() if "size of the trip is 3" in text] == ["current"]
     assert units.thread == "a"
+
+
+# ---- judging --------------------------------------------------------------------------------------
+
+
+def asked_of(*answers: str) -> list[Asked]:
+    """What a judge is asked on one slot."""
+    unit = IntentUnit(id="u1", text="hotel", at=START, intent="hotel", description="book a hotel")
+    features = np.zeros(len(PAIR))
+    return [
+        Asked("the hotel again", "city", "city of the hotel", unit,
+              Pair(slot="city", question="What is the city?", answer=answer), features)
+        for answer in answers
+    ]  # fmt: skip
+
+
+def test_a_model_scores_pairs_by_their_numbers(server: OpenAIServer, narrator: Narrator) -> None:
+    scores = [{"entry": 2, "score": 0.9}, {"entry": 1, "score": 7}, {"entry": 9, "score": 1}, {"entry": "x"}]
+    server.play([Say(json.dumps({"scores": scores}))])
+    plain = trained()(asked_of("Oslo", "Rome", "Bari"))
+    found = narrator.judge(asked_of("Oslo", "Rome", "Bari"))
+    assert found.tolist() == [plain[0], 0.9, plain[2]]
+    assert '"What is the city?" "Rome"' in server.requests[0]["messages"][-1]["content"]
+    assert narrator.judge([]).tolist() == []
+    assert len(server.requests) == 1
+
+
+def test_without_an_answer_the_trained_judge_counts(server: OpenAIServer, narrator: Narrator) -> None:
+    server.play([Fault(400, "no")])
+    asked = asked_of("Oslo", "Rome")
+    assert narrator.judge(asked).tolist() == trained()(asked).tolist()
+
+
+def test_the_model_judges_where_the_settings_say_so(server: OpenAIServer, tmp_path: Path) -> None:
+    schema = {
+        "name": "hotel",
+        "slots": [{"name": "city", "required": True}, {"name": "town", "required": True}],
+    }
+    context = Context(schemas=[schema])
+    server.play(lambda body: Say('{"scores": [{"entry": 1, "score": 1.0}]}'))
+    given = Settings(home=tmp_path, model="m", openai_base_url=server.url, judge="model", replies="template")
+    with Taskloom.open(given) as app:
+        app.talk("Book a hotel", thread="a", context=context)
+        app.talk("The city is Oslo.", thread="a", context=context)
+        asked = len(server.requests)
+        app.talk("Book a hotel", thread="b", context=context)
+        assert any("Score every entry" in one["messages"][0]["content"] for one in server.requests[asked:])
+        assert any(node.status == "proposed" for node in app.tasks("b").values())
