@@ -42,6 +42,7 @@ Found = TypeVar("Found")
 BUFFER = 40  # records that are added before they are written
 TOLD = 5  # units told in one reply
 NEW = ("task", "add")  # acts that may begin a task
+SIMILAR = 0.5  # cosine from which words are like others
 LIKELY = 0.5  # score from which a value is proposed
 
 
@@ -160,7 +161,7 @@ class LongTerm:
         """Confirmed experiences with words like these, best first."""
         self._fresh(user)
         found = self.store.search(user, text, kind="experience", limit=4 * limit)
-        known = [hit.record for hit in found if isinstance(hit.record, Experience)]
+        known = [hit.record for hit in found if isinstance(hit.record, Experience) and hit.dense >= SIMILAR]
         return tuple(one for one in known if offered(self.policy, one))[:limit]
 
     # ---- keeping ------------------------------------------------------------------------------
