@@ -50,7 +50,7 @@ from taskloom.agent.settings import Settings
 from taskloom.agent.wire import SCHEMA, WireError, steps_of
 from taskloom.memory.store import StoreError
 
-EXAMPLE, EXAMPLES = 240, 1  # characters of an example in a prompt, and how many: each costs fifty tokens
+EXAMPLE, EXAMPLES = 300, 1  # characters of an example in a prompt, and how many: each costs fifty tokens
 EMBEDDING_TIMEOUT = 30.0  # seconds for one request
 
 REPAIRS = 2
