@@ -717,3 +717,11 @@ def test_any_number_of_people_each_with_a_profile() -> None:
     assert texts(profile(graph.values(), "Person 0"))[0] == "Person 6 sings."  # in time order
     assert texts(profile(graph.values())) == ["Fact mine."]
     assert profile(graph.values(), "Nobody") == ()
+
+
+def test_who_takes_part_is_not_done_with_the_task() -> None:
+    guest = Add(slot="trip.guest1", title="Ken", parent="t1")
+    assert told((TRIP, guest), (Complete(task="t2"),)) == [
+        "The trip to Rome is planned.",
+        "Ken takes part in the trip to Rome.",
+    ]

@@ -667,3 +667,12 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path: Path) -> None:
         # The one that failed may have come as far as Chroma's log, and is there now.
         kept = {record.id for record in store.records("ann")} - {f"f{stored + 1}"}
         assert kept == {f"f{number}" for number in range(1, stored + 1)}
+
+
+def test_what_an_embedder_says_of_the_store_is_said_as_it_is() -> None:
+    class Unreachable(HashEmbedder):
+        def __call__(self, texts: Sequence[str]) -> Vectors:
+            raise StoreError("check TASKLOOM_EMBEDDINGS")
+
+    with pytest.raises(StoreError, match="^check TASKLOOM_EMBEDDINGS$"):
+        InMemoryStore(Unreachable()).search("ann", "hotel")
