@@ -674,5 +674,5 @@ def test_what_an_embedder_says_of_the_store_is_said_as_it_is() -> None:
         def __call__(self, texts: Sequence[str]) -> Vectors:
             raise StoreError("check TASKLOOM_EMBEDDINGS")
 
-    with pytest.raises(StoreError, match="^check TASKLOOM_EMBEDDINGS$"):
+    with pytest.raises(StoreError, match=r"^check TASKLOOM_EMBEDDINGS$"):
         InMemoryStore(Unreachable()).search("ann", "hotel")
