@@ -33,7 +33,7 @@ from taskloom.memory.tasks import GraphError, TaskGraph, TaskNode
 from .experiences import made, settled
 from .grounding import ground
 from .interpreter import Interpreter, Step, Usage, View
-from .longterm import LongTerm, Memory, Recall, read_with_memory
+from .longterm import Examples, LongTerm, Memory, read_with_memory
 from .recall import asks_of_the_past
 from .replies import faults_of
 from .responder import Brief, Responder, ResponderError
@@ -96,7 +96,7 @@ def decompose(state: State, runtime: Runtime[Context], *, services: Services) ->
     if fault:
         return {"turn": begun.model_copy(update={"utterance": text, "reply": fault})}
     memory = _memory(services, runtime)
-    examples = Recall(lambda: memory.examples(text))
+    examples = Examples(lambda: memory.examples(text))
     view = replace(_view(state, number, context, services), examples=examples)
     interpreter = services.voice(context.model).interpreter
     reading, recalled = read_with_memory(text, view, interpreter, memory)
@@ -286,9 +286,13 @@ def apologise(state: State, error: NodeError) -> Command[Literal["respond"]]:
 
 
 def _memory(services: Services, runtime: Runtime[Any]) -> Memory:
-    """Long-term memory for one run: of its user, on its thread; false where there is none."""
+    """Long-term memory for one run: of its user, on its thread; false where there is none.
+
+    A run that names no user has none: all who come without a name would share it.
+    """
     context, info = context_of(runtime), runtime.execution_info
-    longterm = services.memory if context.memory else None
+    named = context.memory and "user_id" in context.model_fields_set
+    longterm = services.memory if named else None
     return Memory(longterm, context.user_id, (info.thread_id if info else "") or "")
 
 

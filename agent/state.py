@@ -249,7 +249,11 @@ class Context(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    user_id: str = Field(default="local", min_length=1, description="Owner of the long-term memory.")
+    user_id: str = Field(
+        default="local",
+        min_length=1,
+        description="Owner of the long-term memory; where it is not set there is none.",
+    )
     model: str = Field(
         default="", description="Chat model for this run; '' is the configured one, 'rules' goes without."
     )

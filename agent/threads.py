@@ -368,7 +368,7 @@ class Taskloom:
         return self._turn({"load": text}, thread, context, ask, None)
 
     def feedback(self, good: bool, *, thread: str = "main", context: Context | None = None) -> Turn:
-        """Say whether the last turn was right: it counts more than what the words after it tell.
+        """Say whether the last change was right: it counts more than what the words after it tell.
 
         Raises:
             ThreadBusyError: another process is at work on the thread.
@@ -423,8 +423,10 @@ class Taskloom:
         self, given: Any, thread: str, context: Context | None, ask: Ask | None, show: Show | None
     ) -> Turn:
         context = context or Context()
-        if ask:
-            context = context.model_copy(update={"approve": True})
+        # Who talks on this machine without a name is its owner.
+        context = context.model_copy(
+            update={"user_id": context.user_id, "approve": context.approve or bool(ask)}
+        )
         with self._threads.lock(thread):
             turn, approval = self._run(given, thread, context, show)
             while approval and ask:

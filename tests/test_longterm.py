@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableConfig
 
 from taskloom.agent.experiences import Taught
 from taskloom.agent.interpreter import Reading, Step, View
-from taskloom.agent.longterm import BUFFER, LongTerm, Memory, Recall, read_with_memory
+from taskloom.agent.longterm import BUFFER, Examples, LongTerm, Memory, read_with_memory
 from taskloom.agent.nodes import Services, Voice, remember
 from taskloom.agent.replies import TemplateResponder
 from taskloom.agent.rules import Rules
@@ -494,7 +496,7 @@ def test_examples_are_looked_up_once_and_only_when_asked_for() -> None:
         looked.append(1)
         return []
 
-    recall = Recall(look)
+    recall = Examples(look)
     assert recall.found is None
     assert recall() == recall() == ()
     assert looked == [1]
@@ -603,3 +605,24 @@ def test_going_to_and_fro_between_threads_costs_no_call_a_turn(tmp_path: Path, s
             app.talk(f"Plan a lunch {number} on Friday", thread="b")
     assert sum(told) <= 20
     assert len(told) <= 4
+
+
+def test_a_run_that_names_no_user_remembers_nothing_for_the_next_one(
+    tmp_path: Path, store: InMemoryStore
+) -> None:
+    """A host's customers who come without a name must not see each other's tasks."""
+    talk = Talk(tmp_path, store)
+    graph = talk.app.graph
+    with talk.app:
+        for thread, context in (("a", None), ("b", Context()), ("c", Context(reply_style="template"))):
+            for words in (BERGEN, "Same again"):
+                config: RunnableConfig = {"configurable": {"thread_id": f"{thread} {words}"}}
+                graph.invoke({"messages": [HumanMessage(words)]}, config, context=context)
+            assert not any(node.source != "user" for node in talk.app.tasks(f"{thread} Same again").values())
+        assert talk.records("local") == ()
+        graph.invoke(
+            {"messages": [HumanMessage(BERGEN)]},
+            {"configurable": {"thread_id": "d"}},
+            context=Context(user_id="local"),
+        )
+        assert talk.records("local") != ()
