@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 import traceback
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from .command import AsJson, examples, print_json
 from .memory_commands import memory
 
 if TYPE_CHECKING:
@@ -48,11 +48,6 @@ class _Commands(TyperGroup):
             _fail(error)
 
 
-def _examples(*lines: str) -> str:
-    """The lines as the end of a help page, kept as they are."""
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
-
-
 app = typer.Typer(
     name="taskloom",
     cls=_Commands,
@@ -73,7 +68,6 @@ Schemas = Annotated[
     Path | None,
     typer.Option("--schemas", metavar="FILE", help="Task schemas: JSON Schema or Schema-Guided Dialogue."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def main() -> None:
@@ -112,7 +106,7 @@ def _root(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "taskloom chat                       a new thread",
         "taskloom chat --thread trip         this thread, made when it is new",
         "printf 'Plan a trip\\n/tasks\\n' | taskloom chat --thread trip",
@@ -132,7 +126,7 @@ def chat(thread: Thread = None, user: User = None, schemas: Schemas = None) -> N
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "taskloom run talk.json              the talk as text",
         "taskloom run talk.json --json       operations, tasks and cost of each turn",
         "taskloom run talk.json --thread x   say it on thread x, and keep it",
@@ -162,7 +156,7 @@ def run(
     with home as given, _opened(given) as opened:
         for played in play(opened, lines, thread=thread or f"run-{_token(8)}", context=context):
             if as_json:
-                _print_json(played.record(), indent=None)
+                print_json(played.record(), indent=None)
                 continue
             from .terminal import console, safe
 
@@ -173,7 +167,7 @@ def run(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "taskloom demo",
         "taskloom demo --delay 5",
         "taskloom demo --fast | less",
@@ -219,7 +213,7 @@ def demo(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "taskloom threads",
         "taskloom threads --json",
     )
@@ -231,7 +225,7 @@ def threads(as_json: AsJson = False) -> None:
     with _opened(_settings()) as opened:
         found = opened.threads()
     if as_json:
-        _print_json(
+        print_json(
             [
                 {
                     "thread": info.thread,
@@ -249,7 +243,7 @@ def threads(as_json: AsJson = False) -> None:
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "taskloom tasks --thread trip",
         "taskloom tasks --thread trip --format json",
         "taskloom tasks --thread trip --format mermaid > trip.mmd",
@@ -271,14 +265,14 @@ def tasks(
         case Format.TREE:
             console().print(task_tree(graph, gone=gone))
         case Format.JSON:
-            _print_json({"thread": name, "tasks": task_records(graph)})
+            print_json({"thread": name, "tasks": task_records(graph)})
         case Format.MERMAID:
             typer.echo(graph.to_mermaid())
 
 
 @app.command(
     "export",
-    epilog=_examples(
+    epilog=examples(
         "taskloom export --thread trip trip.json",
         "taskloom export --thread trip | ssh other taskloom import - --thread trip",
     ),
@@ -306,7 +300,7 @@ def export_thread(
 
 @app.command(
     "import",
-    epilog=_examples(
+    epilog=examples(
         "taskloom import trip.json",
         "taskloom import trip.json --thread trip --force",
     ),
@@ -334,7 +328,7 @@ def import_thread(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "taskloom doctor",
         "TASKLOOM_MODEL=gpt-4.1-mini taskloom doctor",
     )
@@ -360,7 +354,7 @@ def doctor(as_json: AsJson = False) -> None:
             out.print(f"{finding.name:<10}{words[finding.ok]:<6}", end="", style=style)
             out.print(finding.text, soft_wrap=True)
     if as_json:
-        _print_json({"ok": good, "findings": found})
+        print_json({"ok": good, "findings": found})
     raise typer.Exit(0 if good else FAILED)
 
 
@@ -463,11 +457,3 @@ def _token(length: int) -> str:
     from secrets import choice
 
     return "".join(choice("abcdefghjkmnpqrstuvwxyz23456789") for _ in range(length))
-
-
-def _print_json(value: Any, *, indent: int | None = 2) -> None:
-    """JSON on standard output, at once; lone surrogates as escapes, like all else where that is not UTF-8."""
-    ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
-    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
-    typer.echo(text.encode("utf-8", "backslashreplace").decode())
-    sys.stdout.flush()

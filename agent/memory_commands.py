@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from .command import AsJson, examples, print_json
 
 if TYPE_CHECKING:
     from taskloom.memory.records import Kind
@@ -20,14 +21,10 @@ if TYPE_CHECKING:
 LOCAL = "local"  # the user of a context that names none
 
 
-def _examples(*lines: str) -> str:
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
-
-
 memory = typer.Typer(
     name="memory",
     help="What is remembered of a user across threads: look at it, take it along, forget it.",
-    epilog=_examples(
+    epilog=examples(
         "taskloom memory list", 'taskloom memory search "hotel in Bergen"', "taskloom memory stats"
     ),
     no_args_is_help=True,
@@ -45,16 +42,15 @@ class Kinds(StrEnum):
 
 User = Annotated[str, typer.Option("--user", metavar="ID", help="Whose memory.")]
 OfKind = Annotated[Kinds | None, typer.Option("--kind", help="Only records of this kind.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-@memory.command("list", epilog=_examples("taskloom memory list", "taskloom memory list --kind unit --json"))
+@memory.command("list", epilog=examples("taskloom memory list", "taskloom memory list --kind unit --json"))
 def list_records(user: User = LOCAL, kind: OfKind = None, as_json: AsJson = False) -> None:
     """List the records, the oldest first."""
     with _opened(user) as longterm:
         found = longterm.store.records(user, _kind(kind))
     if as_json:
-        _print_json([record.model_dump(mode="json") for record in found])
+        print_json([record.model_dump(mode="json") for record in found])
     elif found:
         _show(found)
     else:
@@ -62,7 +58,7 @@ def list_records(user: User = LOCAL, kind: OfKind = None, as_json: AsJson = Fals
 
 
 @memory.command(
-    epilog=_examples('taskloom memory search "hotel in Bergen"', "taskloom memory search TX-42 --limit 1")
+    epilog=examples('taskloom memory search "hotel in Bergen"', "taskloom memory search TX-42 --limit 1")
 )
 def search(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Words to look for.")],
@@ -77,25 +73,25 @@ def search(
     with _opened(user) as longterm:
         hits = longterm.store.search(user, text, kind=_kind(kind), limit=limit)
     if as_json:
-        _print_json([{"score": round(hit.score, 4), **hit.record.model_dump(mode="json")} for hit in hits])
+        print_json([{"score": round(hit.score, 4), **hit.record.model_dump(mode="json")} for hit in hits])
     elif hits:
         _show([hit.record for hit in hits])
     else:
         typer.echo("Nothing like that is remembered.")
 
 
-@memory.command(epilog=_examples("taskloom memory show u3f2a9"))
+@memory.command(epilog=examples("taskloom memory show u3f2a9"))
 def show(
     record: Annotated[str, typer.Argument(metavar="ID", help="A record's id, or how it begins.")],
     user: User = LOCAL,
 ) -> None:
     """Show one record with all of its fields, as JSON."""
     with _opened(user) as longterm:
-        _print_json(_named(longterm, user, record).model_dump(mode="json"))
+        print_json(_named(longterm, user, record).model_dump(mode="json"))
 
 
 @memory.command(
-    epilog=_examples(
+    epilog=examples(
         "taskloom memory forget u3f2a9                one record",
         "taskloom memory forget --all                 all that is remembered",
         "taskloom memory forget --all --threads       and the threads it was said in",
@@ -154,7 +150,7 @@ def _forget_all(user: str, *, threads: bool, yes: bool) -> None:
 
 
 @memory.command(
-    epilog=_examples("taskloom memory export memory.jsonl", "taskloom memory export | gzip > memory.jsonl.gz")
+    epilog=examples("taskloom memory export memory.jsonl", "taskloom memory export | gzip > memory.jsonl.gz")
 )
 def export(
     path: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Default: standard output.")] = None,
@@ -175,7 +171,7 @@ def export(
 
 @memory.command(
     "import",
-    epilog=_examples("taskloom memory import memory.jsonl", "taskloom memory import - < memory.jsonl"),
+    epilog=examples("taskloom memory import memory.jsonl", "taskloom memory import - < memory.jsonl"),
 )
 def import_records(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="What `export` wrote; - for stdin.")],
@@ -204,7 +200,7 @@ def import_records(
     typer.echo(f"Read {_count(len(found))}.")
 
 
-@memory.command(epilog=_examples("taskloom memory stats", "taskloom memory stats --json"))
+@memory.command(epilog=examples("taskloom memory stats", "taskloom memory stats --json"))
 def stats(as_json: AsJson = False) -> None:
     """Count the records of every user, and what waits to be written."""
     with _opened(LOCAL) as longterm:
@@ -219,7 +215,7 @@ def stats(as_json: AsJson = False) -> None:
             for user in users
         ]
     if as_json:
-        _print_json(rows)
+        print_json(rows)
     elif not rows:
         typer.echo("Nothing is remembered yet.")
     else:
@@ -228,7 +224,7 @@ def stats(as_json: AsJson = False) -> None:
         console().print(table(["user", *(kind.value for kind in Kinds), "waiting"], rows))
 
 
-@memory.command(epilog=_examples("taskloom memory reembed"))
+@memory.command(epilog=examples("taskloom memory reembed"))
 def reembed(
     user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Default: all users.")] = None,
 ) -> None:
@@ -297,8 +293,3 @@ def _show(found: Any) -> None:
         for record in found
     ]  # fmt: skip
     console().print(table(["id", "kind", "when", "what"], rows))
-
-
-def _print_json(value: Any) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    typer.echo(text.encode("utf-8", "backslashreplace").decode())
