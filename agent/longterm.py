@@ -140,15 +140,11 @@ class LongTerm:
     def latest(self, user: str, *, thread: str) -> IntentUnit | None:
         """The task that was talked of last in an earlier session."""
         self._fresh(user)
-        found = [unit for unit in self._units(user) if _earlier(unit, thread)]
+        found = [unit for unit in self.store.records(user, "unit") if _earlier(unit, thread)]
         return max(found, key=lambda unit: (unit.at, unit.order), default=None)
-
-    def _units(self, user: str) -> list[IntentUnit]:
-        return [unit for unit in self.store.records(user, "unit") if isinstance(unit, IntentUnit)]
 
     def earlier(self, user: str, text: str, moment: datetime, *, thread: str) -> tuple[str, ...]:
         """What earlier sessions tell on a question, a line each, in order of time; () where nothing fits."""
-        self._fresh(user)
         span = when(text, moment.astimezone())
         ranked = [one.unit for one in self.meant(user, text, thread=thread)]
         if span:
@@ -218,7 +214,10 @@ class LongTerm:
 
     def _narrate(self, user: str, turns: Sequence[Exchange], narrator: Narrator) -> None:
         if facts := facts_of(narrator(turns), turns):
-            self.outbox.add(user, facts)
+            try:
+                self.outbox.add(user, facts)
+            except OutboxError as error:
+                _log.warning("what the model told of a session is lost: %s", error)
         self._write()
 
     def write_soon(self) -> None:
@@ -279,7 +278,7 @@ def _earlier(record: AnyRecord, thread: str) -> TypeGuard[IntentUnit]:
     return isinstance(record, IntentUnit) and record.thread != thread and bool(record.pairs)
 
 
-class Recall:
+class Examples:
     """Experiences for one reading: looked up when first asked for, and known to have been."""
 
     def __init__(self, look: Callable[[], Sequence[Experience]]) -> None:

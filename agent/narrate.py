@@ -28,64 +28,34 @@ from .wire import WireError, json_of
 _log = logging.getLogger(__name__)
 
 _TEXT = {"type": "string"}
-_UNITS: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "units": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "text": _TEXT,
-                    "turns": {"type": "array", "items": {"type": "integer"}},
-                    "people": {"type": "array", "items": _TEXT},
-                },
-                "required": ["text", "turns", "people"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["units"],
-    "additionalProperties": False,
-}
-_DECISIONS: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "decisions": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "fact": {"type": "integer"},
-                    "act": {"type": "string", "enum": ["add", "update", "delete", "none"]},
-                    "of": {"type": ["integer", "null"]},
-                },
-                "required": ["fact", "act", "of"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["decisions"],
-    "additionalProperties": False,
-}
 
 
-_SCORES: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "scores": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"entry": {"type": "integer"}, "score": {"type": "number"}},
-                "required": ["entry", "score"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["scores"],
-    "additionalProperties": False,
-}
+def _list_of(name: str, **properties: Any) -> dict[str, Any]:
+    """The JSON Schema of an object with one list, whose items have all of these properties."""
+    item = _object(properties)
+    return _object({name: {"type": "array", "items": item}})
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }
+
+
+_INTEGER = {"type": "integer"}
+_UNITS = _list_of(
+    "units", text=_TEXT, turns={"type": "array", "items": _INTEGER}, people={"type": "array", "items": _TEXT}
+)
+_DECISIONS = _list_of(
+    "decisions",
+    fact=_INTEGER,
+    act={"type": "string", "enum": ["add", "update", "delete", "none"]},
+    of={"type": ["integer", "null"]},
+)
+_SCORES = _list_of("scores", entry=_INTEGER, score={"type": "number"})
 _JUDGED = 24  # pairs that a model is shown; the trained judge chooses them
 
 

@@ -422,9 +422,9 @@ def fill(
 ) -> Filling:
     """What to propose and what to ask for the tasks of this turn.
 
-    Proposed are the values that the latest earlier task of the same kind had, for slots that this one never
-    had. Asked is, first, for an allowed value in place of one that is not, then for the first required slot
-    that is missing, but nothing in a turn that proposes something.
+    Proposed are the values that the latest earlier task of the same kind had, then those of earlier sessions,
+    for slots that this one never had. Asked is, first, for an allowed value in place of one that is not, then
+    for the first required slot that is missing, but nothing in a turn that proposes something.
 
     Args:
         graph: the tasks after the turn's operations.
@@ -434,8 +434,8 @@ def fill(
         known: what earlier sessions had, by root task.
 
     Returns:
-        Proposals (status 'proposed', source 'memory:<id of the earlier task>') and the question. Nothing for
-        a task that is done or out of the plan.
+        Proposals (status 'proposed', source 'memory:<id of the earlier task, or of the record>') and the
+        question. Nothing for a task that is done or out of the plan.
     """
     roots = dict.fromkeys(graph.root(key).id for key in touched if key in graph)
     proposals: list[Operation] = []

@@ -18,32 +18,24 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import statistics
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import dateparser
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
+from sessions import Row, mean, rounded, rows, told
 
 from taskloom.memory.embed import Embedder, MiniLM
 from taskloom.memory.ranking import Hit, with_neighbours
 from taskloom.memory.records import Fact, record_id
 from taskloom.memory.store import InMemoryStore
 
-Row = dict[str, Any]
-ERR = Console(stderr=True)
 KS = (1, 5, 10)
 FOUND = 200  # turns that a search gives, the neighbours' share among them
-
-
-def rows(path: Path) -> list[Row]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
 def fact(turn: Row) -> Fact:
@@ -117,26 +109,6 @@ def recalls(found: Sequence[tuple[Row, list[str]]]) -> Row:
         **{f"hit_at_{k}": mean([share > 0 for share in shares[k]]) for k in KS},
         "questions": len(found),
     }
-
-
-def mean(values: Sequence[float]) -> float:
-    return statistics.mean(values) if values else float("nan")
-
-
-def told(items: Iterable[str], name: str) -> Iterator[str]:
-    """The items, with a bar on a terminal."""
-    listed = list(items)
-    if not ERR.is_terminal:
-        ERR.print(f"{name} ({len(listed)})", highlight=False)
-        yield from listed
-        return
-    yield from track(listed, description=name, console=ERR, transient=True)
-
-
-def rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: rounded(one) for key, one in value.items()}
-    return round(value, 4) if isinstance(value, float) else value
 
 
 def table(found: Row) -> Table:

@@ -1,7 +1,7 @@
 """What of the graph goes into a prompt: tasks that match words, and the closure of seeds. Pure.
 
-Lexical for now: BM25 (Robertson and Zaragoza 2009) over slot, title and value. Similarity by meaning joins it
-with the long-term memory.
+Lexical: BM25 (Robertson and Zaragoza 2009) over slot, title and value. A plan is small and its words are the
+user's own; similarity by meaning is for long-term memory (`ranking`).
 """
 
 from __future__ import annotations

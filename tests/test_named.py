@@ -111,5 +111,5 @@ def test_a_schema_is_filled_by_names_answers_and_declines(tmp_path: Path) -> Non
         assert "shared ride" in say("where to: Sydney")
         say("No.")
         assert values(app)["shared_ride"] == "no"
-        assert "asked" not in say("Change the to location to Narvik.")
+        assert "Narvik" in say("Change the to location to Narvik.")
         assert values(app)["to_location"] == "Narvik"
