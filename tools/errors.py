@@ -1,0 +1,34 @@
+"""What goes wrong with a tool; all are a ToolError, whose message is for a user and for a model.
+
+- TransientError: trying again may help, a connection broke or a server was busy.
+- TimeLimitError: it took longer than it may, and was stopped.
+- NotAllowedError: a rule forbids what was asked for, trying again does not help.
+- UnavailableError: something it needs is not installed; the message names the command.
+- ToolDefinitionError: what was given cannot be made a tool; the message lists all that is missing.
+"""
+
+from __future__ import annotations
+
+
+class ToolError(Exception):
+    """A tool could not do what was asked."""
+
+
+class TransientError(ToolError):
+    """It may work the next time."""
+
+
+class TimeLimitError(ToolError):
+    """It took longer than it may."""
+
+
+class NotAllowedError(ToolError):
+    """It is against a rule, whoever asks."""
+
+
+class UnavailableError(ToolError):
+    """A library or program that it needs is not there."""
+
+
+class ToolDefinitionError(ToolError):
+    """It cannot be a tool as it is written."""
