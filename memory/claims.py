@@ -11,7 +11,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -154,38 +153,36 @@ class _Span:
     after: str | None = None
 
 
+def _needed(node: TaskNode) -> set[str]:
+    return {needed for state in node.states() for needed in state.depends_on}
+
+
+def _parents(node: TaskNode) -> set[str]:
+    return {state.parent for state in node.states() if state.parent is not None}
+
+
 class _Past:
     """The graph with its history, as of any turn."""
 
     def __init__(self, graph: TaskGraph) -> None:
         self.graph = graph
 
-    @cached_property
-    def users(self) -> dict[str, set[str]]:
+    def users(self, key: str) -> set[str]:
         """The ids of all tasks that ever rested on a task."""
-        index: dict[str, set[str]] = {}
-        for node in self.graph.values():
-            for state in node.states():
-                for needed in state.depends_on:
-                    index.setdefault(needed, set()).add(node.id)
-        return index
+        found = self.graph.index(_needed).get(key, ())
+        return {other for other in found if key in _needed(self.graph[other])}
 
-    @cached_property
-    def parts(self) -> dict[str, set[str]]:
+    def parts(self, key: str) -> set[str]:
         """The ids of all tasks that ever were a part of a task."""
-        index: dict[str, set[str]] = {}
-        for node in self.graph.values():
-            for state in node.states():
-                if state.parent is not None:
-                    index.setdefault(state.parent, set()).add(node.id)
-        return index
+        found = self.graph.index(_parents).get(key, ())
+        return {other for other in found if key in _parents(self.graph[other])}
 
     def below(self, key: str) -> list[str]:
         """All that ever was a part of a task or used in it, directly or through others, in order."""
 
         def down(high: str) -> list[str]:
             needs = [other for state in self.graph[high].states() for other in state.depends_on]
-            return [*needs, *self.parts.get(high, ())]
+            return [*needs, *self.parts(high)]
 
         found = set(dag.reach([key], down)) - {key}
         return [other for other in self.graph if other in found]
@@ -199,7 +196,7 @@ class _Past:
 
         def up(low: str) -> list[str]:
             parents = (state.parent for state in self.graph[low].states())
-            return [*(parent for parent in parents if parent), *sorted(self.users.get(low, ()))]
+            return [*(parent for parent in parents if parent), *sorted(self.users(low))]
 
         return dag.reach([key], up)
 
@@ -210,7 +207,7 @@ class _Past:
             low, now, shared = stack.pop()
             ups = [(now.parent, shared)] if now.parent else []
             if not shared:
-                ups += [(user, True) for user in self.users.get(low, ())]
+                ups += [(user, True) for user in self.users(low)]
             for high, used in ups:
                 above = self.state(high, turn)
                 if above is None or not above.active or (high != now.parent and low not in above.depends_on):

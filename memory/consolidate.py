@@ -85,7 +85,7 @@ class Exchange(BaseModel):
     speaker: str = Field(default="", description="Who said it; empty is the user.")
 
 
-_PERSON = re.compile(r"participant|guest|assignee|attendee|speaker|player|teacher|passenger|people|invitee")
+_PERSON = re.compile(r"participant|guest|assignee|attendee|speaker|player|teacher|passenger|invitee")
 _ME = frozenset({"me", "i", "myself", "us", "we"})
 _PROFILE = re.compile(r"\b(?:profiles?|preferences?|about me)\b")
 _OWNER = re.compile(r"([A-Z]\w*(?: [A-Z]\w*)*)['’]s? ")
@@ -179,7 +179,7 @@ def _tellings(tasks: TaskGraph, node: TaskNode, called: Callable[[str], str]) ->
     """What the states of a task say, each that says something new; of one turn only the last state counts."""
     found: list[_Telling] = []
     for state in {state.turn: state for state in node.states()}.values():
-        if state.status == "proposed":  # nobody has said so yet
+        if state.status == "proposed" or state.source.startswith("tool:"):  # nobody has said so
             continue
         value = _value(tasks, node, state)
         text = _sentence(tasks, state, value, bool(found), called)
@@ -222,7 +222,7 @@ def _sentence(
         return _capital(f"{thing} of {whole} {are} open again.") if known else ""
     if _person(tasks, state):
         if (
-            parent and parent.parent and _PERSON.match(_base(parent.slot))
+            parent and parent.parent and _of_people(_base(parent.slot))
         ):  # a list of people, part of what they are in
             whole = called(tasks[parent.parent].title)
         several = len(_names(value)) > 1
@@ -252,11 +252,21 @@ def _person(tasks: TaskGraph, state: Revision) -> bool:
     A number of them ('guests: 80') and a list itself are no people.
     """
     if state.value is not None:
-        return bool(_PERSON.match(_base(state.slot))) and not re.match(r"\W*\d", state.value)
+        return _of_people(_base(state.slot)) and not re.match(r"\W*\d", state.value)
     if fold(state.title) == fold(_base(state.slot).replace("_", " ")):
         return False
     listed = tasks[state.parent].slot if state.parent else ""
-    return any(map(_PERSON.match, (_base(state.slot), _base(listed))))
+    return any(map(_of_people, (_base(state.slot), _base(listed))))
+
+
+def is_person_name(slot: str) -> bool:
+    """Whether a slot name is one for a person."""
+    return _PERSON.match(slot) is not None
+
+
+def _of_people(slot: str) -> bool:
+    """Whether a slot name is one for a person, or for a list of them."""
+    return slot.startswith("people") or is_person_name(slot)
 
 
 def _owner(tasks: TaskGraph, state: Revision) -> str | None:
@@ -325,16 +335,13 @@ def grounded(unit: Unit, turns: Sequence[Exchange], share: float = GROUNDED) -> 
     """Whether a unit cites turns that exist and say it.
 
     They have to have every name and number of its text, its people and its value, and a share of its other
-    content words. Dates of a week around a turn are not held against it: 'yesterday' may be told as a date.
+    content words, in what was said: a reply may repeat what was known before. Dates of a week around a turn
+    are not held against it: 'yesterday' may be told as a date.
     """
     cited = [turn for turn in turns if turn.turn in unit.sources]
     if not cited or set(unit.sources) - {turn.turn for turn in cited}:
         return False
-    said = {
-        word
-        for turn in cited
-        for word in _content(f"{turn.speaker} {turn.said} {turn.reply} {_around(turn)}")
-    }
+    said = {word for turn in cited for word in _content(f"{turn.speaker} {turn.said} {_around(turn)}")}
     days = _days(cited)
     text = _DAY.sub(lambda found: "" if words(found[0]) in days else found[0], unit.text)
     told = [word for word in _content(text) if word != "user"]
@@ -412,6 +419,12 @@ def identity(fact: Fact) -> tuple[str, ...] | None:
     if is_profile(head, fact.subject):
         return ("profile", *sorted(map(fold, fact.people)), fold(name).replace("_", " "))
     return (fact.thread, "" if head else fold(fact.subject), fold(fact.slot))
+
+
+def _of_task(fact: Fact) -> bool:
+    """Whether a fact is a slot of a task: rules decide on it, and a model would take one task for another."""
+    own = identity(fact)
+    return own is not None and own[0] != "profile"
 
 
 def _same(one: tuple[str | None, str], other: tuple[str | None, str]) -> bool:
@@ -675,9 +688,10 @@ def consolidate(
     found = [
         cluster for cluster in clusters(both, near, threshold) if any(fact.id in new for fact in cluster)
     ]
+    told = [tuple(fact for fact in cluster if not _of_task(fact)) for cluster in found]
     asked = [
         cluster
-        for cluster in found
+        for cluster in told
         if len(cluster) > 1 and any(fact.id in new and not identity(fact) for fact in cluster)
     ]
     groups = [group for n in range(calls) if (group := asked[n::calls])] if decide else []

@@ -8,7 +8,7 @@ from typing import TypeGuard, TypeVar
 from .consolidate import Decider, consolidate
 from .facts import FactGraph
 from .policies import Outcome, Policy, conclude
-from .records import Experience, Fact, IntentUnit
+from .records import Experience, Fact, IntentUnit, Stream
 from .store import AnyRecord, Store
 
 SIMILAR = 10  # stored facts that are compared with each new one (TeleMem)
@@ -17,7 +17,7 @@ R = TypeVar("R", Experience, Fact, IntentUnit)
 
 
 class Curator:
-    """Takes settled records for a store: an outbox is flushed into it."""
+    """Takes settled records for a store: an outbox is flushed into it, and no other writes at a time."""
 
     def __init__(self, store: Store, policy: Policy, decide: Decider | None = None) -> None:
         """decide: a model that decides on facts of no slot; without one it is done by rules."""
@@ -25,6 +25,8 @@ class Curator:
 
     def put(self, user: str, records: Sequence[AnyRecord]) -> None:
         """Write records as long-term memory wants them; twice the same is the same as once.
+
+        Under `capacity` as far as nothing was evicted: that comes back when it is put again.
 
         Raises:
             StoreError: the store fails; nothing more is written.
@@ -34,25 +36,48 @@ class Curator:
             self.store.delete(user, dropped)
         if kept := [unit for unit in units if unit.status != "dropped"]:
             self.store.put(user, kept)
-        for experience in _of(Experience, records):
-            self._conclude(user, experience)
+        if made := _of(Experience, records):
+            self._conclude(user, made)
         if facts := _of(Fact, records):
             self._consolidate(user, facts)
 
-    def _conclude(self, user: str, made: Experience) -> None:
-        """Let an experience whose outcome is known be added, and count for those that led to it."""
+    def _conclude(self, user: str, made: Sequence[Experience]) -> None:
+        """Let experiences whose outcome is known be added, and count for those that led to them."""
+        present, steps = self._steps(user, made)
+        for one in made:
+            stored = {held.id: held for held in _of(Experience, self.store.records(user, "experience"))}
+            used = stored.get(one.id, one)
+            taken = {"step": steps[one.id], "uses": used.uses, "older": used.older}
+            how = Outcome(one.utility if one.utility is not None else 0.0, one.strict)
+            present = max(present, steps[one.id])
+            change = conclude(self.policy, stored.values(), one.model_copy(update=taken), how, present)
+            if change.put:
+                self.store.put(user, change.put)
+            if gone := [key for key in change.delete if key in stored]:
+                self.store.delete(user, gone)
+
+    def _steps(self, user: str, made: Sequence[Experience]) -> tuple[int, dict[str, int]]:
+        """The step that the user had come to, and those of experiences: the one taken before, or the next.
+
+        Kept before anything is done with them, so that what is put again takes no second step.
+        """
         stored = _of(Experience, self.store.records(user, "experience"))
-        known = any(one.id == made.id for one in stored)
-        last = max(
-            (step for one in stored for step in (one.step, *(use.step for use in one.uses))), default=0
-        )
-        made = made.model_copy(update={"step": _step_of(made, stored) or last + 1})
-        how = Outcome(made.utility if made.utility is not None else 0.0, made.strict)
-        change = conclude(self.policy, stored, made, how, max(last, made.step))
-        if change.put:
-            self.store.put(user, change.put)
-        if gone := [key for key in change.delete if key != made.id or known]:
-            self.store.delete(user, gone)
+        known = {use.by or str(use.step): use.step for one in stored for use in one.uses}
+        known |= {one.id: one.step for one in stored}
+        kept = self.store.stream(user)
+        # A memory that was imported, or is older than the count, has come as far as its records tell.
+        told = max((0, *known.values(), *(one.older.until for one in stored)))
+        stream = before = kept if kept.steps >= told else Stream(steps=told)
+        steps: dict[str, int] = {}
+        for one in made:
+            step = known.get(one.id) or stream.step_of(one.id)
+            if step is None:
+                stream = stream.further(one.id)
+                step = stream.steps
+            steps[one.id] = step
+        if stream != kept:
+            self.store.put_stream(user, stream)
+        return before.steps, steps
 
     def _consolidate(self, user: str, facts: Sequence[Fact]) -> None:
         """Take facts in among those there are: repeated, in place of former ones, or new."""
@@ -69,13 +94,6 @@ class Curator:
 
 def _is_current(record: AnyRecord) -> TypeGuard[Fact]:
     return isinstance(record, Fact) and record.status == "current"
-
-
-def _step_of(made: Experience, stored: Sequence[Experience]) -> int | None:
-    """The step that an experience got when it came before: its own, or that of the uses it led to."""
-    steps = [one.step for one in stored if one.id == made.id]
-    steps += [use.step for one in stored for use in one.uses if use.by == made.id]
-    return next(iter(steps), None)
 
 
 def _of(kind: type[R], records: Sequence[AnyRecord]) -> list[R]:

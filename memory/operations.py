@@ -409,15 +409,18 @@ def _update(change: _Change, op: Update) -> None:
         stays_done = op.value == node.value and node.status == "done"
         status = op.status or ("done" if stays_done else "filled")
         fields |= {"value": op.value, "status": status, "stale_since": None}
-    if op.value not in (None, node.value):
+    if op.value not in (None, node.value) or (op.value is None and op.status is not None):
         fields["source"] = op.source
     fresh = tuple(key for key in dict.fromkeys(op.depends_on) if key not in node.depends_on)
     for needed in fresh:
         change.active(needed)
         _refuse_cycle(change.graph, node.id, needed)
+    before = change.graph
     change.set(node.id, **fields, depends_on=(*node.depends_on, *fresh))
     if not change.changed and op.value is not None:
         raise Refusal(f"{node.title} is already {node.value}")
+    if change.get(node.id).status == "done":
+        change.opened = _opened(before, change.graph, (node.id,))
 
 
 def _refuse_gone(status: Status | None) -> None:
@@ -429,7 +432,9 @@ def _replace(change: _Change, op: Replace) -> None:
     for name in (op.old, op.new):
         if fault := text_fault("title", name):
             raise Refusal(f"a replacement needs an old and a new name: {fault}")
-    pattern, candidates = _entity_pattern(op.old), change.graph.active
+    pattern = _entity_pattern(op.old)
+    # What a tool found stays as it was found; where it rests on the entity it becomes stale.
+    candidates = tuple(node for node in change.graph.active if not node.source.startswith("tool:"))
     if op.tasks is not None:
         candidates = tuple(change.active(key) for key in op.tasks)
 
@@ -727,13 +732,17 @@ def _complete(change: _Change, op: Complete) -> None:
     done = [node, *(task for task in before.subtree(node.id)[1:] if task.status == "open")]
     for task in done:
         change.set(task.id, status="done", stale_since=None)
-    waited = [
-        key
-        for key in dict.fromkeys(key for task in done for key in before.dependents.get(task.id, ()))
+    change.opened = _opened(before, change.graph, [task.id for task in done])
+
+
+def _opened(before: TaskGraph, after: TaskGraph, done: Iterable[str]) -> tuple[str, ...]:
+    """Ids of the open tasks that waited for tasks which are done now, and for nothing else any more."""
+    waited = dict.fromkeys(key for task in done for key in before.dependents.get(task, ()))
+    return tuple(
+        key for key in waited
         if before[key].status == "open" and before.waits_for(key)
-    ]
-    after = change.graph
-    change.opened = tuple(key for key in waited if after[key].status == "open" and not after.waits_for(key))
+        and after[key].status == "open" and not after.waits_for(key)
+    )  # fmt: skip
 
 
 def _confirm(change: _Change, op: Confirm) -> None:

@@ -53,6 +53,113 @@ def bare(text: str) -> str:
     return left if re.search(r"\w", left) else folded
 
 
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_MONTH_NAME = "|".join(_MONTHS)
+_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+_SPAN = rf"(?:week|month|year|spring|summer|autumn|fall|winter|weekend|night|{_DAYS}|{_MONTH_NAME})"
+_DID = r"(?:i|we) (?:did|had|took|used|got|ordered|booked|rented|reserved)"
+_EARLIER = (
+    r"(?:last time(?: (?:round|around))?|the time before|before|earlier|usual|always|previously|ever"
+    rf"|(?:in|on|for|from|of )?\s?last {_SPAN}|yesterday|in (?:{_MONTH_NAME})"
+    r"|(?:the |my |our |that )?(?:last|previous|earlier|latest|most recent|other|former)"
+    r" (?:one|time|\w+(?: (?!but\b|except\b|only\b|though\b)\w+)?)"
+    r"|(?:i|we) (?:did|do|had|have|made|took|used|got|ordered|booked|rented|reserved)"
+    rf"(?: (?:last time|before|earlier|previously|always|usually))?)"
+)
+_BEFORE = (
+    rf"(?:last time|last {_SPAN}|in (?:{_MONTH_NAME})|before|usual|always|yesterday"
+    rf"|{_DID}(?: (?:last time|before|earlier))?)"
+)
+_DETAILS = (
+    r"(?:details?|settings?|options?|preferences|choices|parameters|everything|specifications"
+    r"|info(?:rmation)?|as before)"
+)
+_END = r"(?= *(?:$|[,.;!?]|but\b|please\b))"
+_POINTERS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        (
+            r",?\s*(?:(?:exactly|just|pretty much|basically|all)\s+)?(?:the |my |our )?same"
+            rf"(?: (?:one|thing|{_DETAILS}|way))?,? (?:as|like|from|that) {_EARLIER}\b"
+        ),
+        rf",?\s*(?:(?:exactly|just|much)\s+)(?:like|as) {_EARLIER}\b",
+        rf",?\s*(?<![\w-])(?:like|as|that) {_BEFORE}(?=\W|$)",
+        r",?\s*(?<![\w-])(?:like|as) (?:last time|before|usual|always|the last (?:one|time)|previously)\b",
+        (
+            r",?\s*(?:and )?(?:with|using|on|under) (?:all )?(?:the |my )?(?:very |exact )?"
+            rf"(?:same|usual|previous|earlier|last) {_DETAILS}\b"
+        ),
+        (
+            r",?\s*(?:and )?(?:keep|keeping|use|using|with|leave|leaving) (?:all )?(?:of )?(?:the |my )?"
+            rf"(?:same |previous |earlier |usual )?{_DETAILS}"
+            r"(?: (?:the same|as (?:they are|before|it was)|unchanged))?(?= *(?:$|[,.;!?]|but\b))"
+        ),
+        rf",\s*(?:the )?same {_DETAILS}(?= *(?:$|[,.;!?]|but\b))",
+        (
+            r",?\s*the one (?:with|in|at|for|on|from|to|near|by|where|that|of|i|we)\b.*?"
+            r"(?=$|[;!?]|, but\b| but\b|\.\s|\.$)"
+        ),
+        (
+            r",?\s*\b(?:again|once more|once again|one more time|another time|anew|over again)(?=\W|$)"
+            r"(?! (?:what|when|where|who|how|why))"
+        ),
+        rf"^(?:the |my )?same(?: (?:thing|one))?{_END}",
+        rf"^(?:the |my |our )usual{_END}",
+    )
+)
+_SAME_THING = re.compile(
+    r"(?<!\w)(?:(?:the|my|our) (?:very |exact )?same|(?:the|my|our) usual) (?=[a-z])", re.IGNORECASE
+)
+_HAD = re.compile(
+    r"(?<=\w) (?:i|we) (?:had|took|used|got|ordered|booked|rented|reserved)"
+    r"(?: (?:last time|before|earlier))?(?=\W*$)",
+    re.IGNORECASE,
+)
+
+
+def without_pointers(text: str) -> tuple[str, bool]:
+    """A request as it was written, without the words that point back, and whether it surely does.
+
+    'Book the same hotel as last time for three' gives 'Book the hotel for three'. "The one with ..." is taken
+    out as well; it may be of this session, and alone it is not sure.
+    """
+    said, sure = text, False
+    for pattern in _POINTERS:
+        while match := pattern.search(said):
+            sure = sure or not match[0].lstrip(", ").lower().startswith("the one")
+            said = f"{said[: match.start()]} {said[match.end() :]}"
+    if _SAME_THING.search(said):
+        return _HAD.sub("", _SAME_THING.sub("the ", said)), True
+    return said, sure
+
+
+_BOOKED = (
+    r"(?:trip|booking|order|reservation|visit|stay|session|flight|hotel|appointment|ride|rental|purchase"
+    r"|conversation|chat|table|ticket|car|plan)s?"
+)
+_THEN = (
+    rf"last time|last {_SPAN}|in (?:the past|{_MONTH_NAME})(?: \d{{4}})?|earlier sessions?|yesterday"
+    r"|(?:another|an earlier|a previous|(?:my|the) (?:last|previous)) (?:chat|session|thread|conversation)"
+    rf"|(?:my|our) (?:last|previous|earlier|latest|most recent) (?:\w+ )?{_BOOKED}|usual(?:ly)?"
+)
+_MAYBE_THEN = (
+    r"did (?:i|we) (?:book|buy|get|have|hire|order|pay|pick|rent|reserve|send|use)|"
+    rf"ever|already|before|previous(?:ly)?|(?:last|previous|earlier|latest) (?:\w+ )?{_BOOKED}"
+)
+_SURELY_PAST = re.compile(rf"\b(?:{_THEN})\b", re.IGNORECASE)
+_PAST = re.compile(rf"\b(?:{_THEN}|{_MAYBE_THEN})\b", re.IGNORECASE)
+
+
+def of_the_past(text: str, *, surely: bool) -> bool:
+    """Whether words name an earlier session or its time; surely: so that they cannot mean this one."""
+    return bool((_SURELY_PAST if surely else _PAST).search(text))
+
+
+# ---- what is sought ---------------------------------------------------------------------------------
+
 _LOOK = """
 find search look explore discover browse see check list show suggest recommend lookup tell compare view
 """
@@ -90,10 +197,6 @@ def seeks(text: str) -> float:
 
 # ---- which one is meant -----------------------------------------------------------------------------
 
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
 _MONTH = {name[:size]: n for n, name in enumerate(_MONTHS, 1) for size in (3, len(name))}
 _NAMED_MONTH = rf"({'|'.join(sorted(_MONTH, key=len, reverse=True))})"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"

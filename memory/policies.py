@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from .records import Experience, Use
+from .records import Experience, Older, Use
 
 Addition = Literal["fixed", "all", "coarse", "strict"]
 Deletion = Literal["none", "periodic", "history", "combined", "capacity"]
@@ -100,8 +100,11 @@ def record_use(
 ) -> Experience:
     """The experience with its use at a step, and the utility of that use once it is known.
 
-    Twice the same is the same as once; a later utility replaces an earlier one; None forgets none.
+    Twice the same is the same as once; a later utility replaces an earlier one; None forgets none. What was
+    `summed` already stays as it was counted.
     """
+    if step <= experience.older.until:
+        return experience
     uses = {use.step: use for use in experience.uses}
     if utility is None and step in uses:
         return experience
@@ -117,6 +120,20 @@ def credit(
     by: id of the experience that they were retrieved for.
     """
     return tuple(record_use(experience, step, utility, by=by) for experience in led_by)
+
+
+def summed(experience: Experience, until: int) -> Experience:
+    """The experience with its uses up to a step in sum: policies want the rest one by one, these no more."""
+    old = tuple(use for use in experience.uses if use.step <= until)
+    if not old:
+        return experience
+    known = [use.utility for use in old if use.utility is not None]
+    older = Older(
+        until=old[-1].step,
+        known=experience.older.known + len(known),
+        total=sum(known, experience.older.total),
+    )
+    return experience.model_copy(update={"uses": experience.uses[len(old) :], "older": older})
 
 
 # ---- what is kept -----------------------------------------------------------------------------------
@@ -160,8 +177,12 @@ def tally(experiences: Iterable[Experience], since: int) -> Tally:
     return Tally(
         added=np.array([one.step for one in found], np.int64),
         recent=np.array([sum(use.step > since for use in one.uses) for one in found], np.int64),
-        known=np.array([len(known) for known in utilities], np.int64),
-        total=np.array([sum(known) for known in utilities], np.float64),
+        known=np.array(
+            [one.older.known + len(known) for one, known in zip(found, utilities, strict=True)], np.int64
+        ),
+        total=np.array(
+            [sum(known, one.older.total) for one, known in zip(found, utilities, strict=True)], np.float64
+        ),
         settled=np.array([one.status != "pending" for one in found], np.bool_),
     )
 
@@ -222,17 +243,18 @@ def conclude(
     """What becomes of the memory when the outcome of a unit of work is known.
 
     Utility for what led to it, addition if it passes (else it goes), deletion; in this order. Twice the same
-    is the same as once, and a later outcome, such as feedback, replaces the earlier one.
+    is the same as once, and a later outcome, such as feedback, replaces the earlier one, within the period.
 
     Args:
         policy: what is added and deleted.
         stored: all of the user's experiences; whether `made` is among them does not matter.
-        made: the record of the unit of work, with its step and what it was led by.
+        made: the record of the unit of work, with its step, what it was led by and its uses.
         how: how it went.
         step: the user's present step, which is later than that of `made` if the outcome came late.
     """
     memory = {one.id: one for one in stored if one.id != made.id}
-    put = credit((memory[key] for key in made.led_by if key in memory), made.step, how.utility, by=made.id)
+    led = credit((memory[key] for key in made.led_by if key in memory), made.step, how.utility, by=made.id)
+    put = tuple(summed(one, step - policy.period) for one in led)
     if admits(policy, how):
         put = (*put, settle(made, how))
     memory |= {one.id: one for one in put}

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from threading import Lock
 from typing import TypeAlias
 
 import numpy as np
@@ -33,7 +34,7 @@ _RARE = 0.01  # share of the records that may have such a token (five of them in
 _WORD = re.compile(r"\d+(?:[:.,]\d+)*|[^\W\d_]+")
 _RUN = re.compile(r"[^\s,;!?()<>\"“”]+")
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[^\W\d_a-z][^\W\d_]+")
-_STEMMER = snowballstemmer.stemmer("english")
+_STEMMER, _STEMMING = snowballstemmer.stemmer("english"), Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class Hit:
 
 @lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
-    return str(_STEMMER.stemWord(word))
+    with _STEMMING:  # it keeps the word it works on
+        return str(_STEMMER.stemWord(word))
 
 
 def stems(text: str) -> list[str]:
@@ -182,7 +184,13 @@ class Corpus:
         self.put(records, vectors)
 
     def search(
-        self, text: str, vector: Vector, *, kind: Kind | None = None, limit: int = 10
+        self,
+        text: str,
+        vector: Vector,
+        *,
+        kind: Kind | None = None,
+        limit: int = 10,
+        mix: float | None = None,
     ) -> tuple[Hit, ...]:
         """The records that match a text, best first; of equals the newest.
 
@@ -194,6 +202,7 @@ class Corpus:
             vector: [d], their vector; of length 1 if cosines are wanted.
             kind: only records of this kind.
             limit: how many at most.
+            mix: share of the dense score; default what measured best for the kind.
 
         Raises:
             ValueError: a vector of another d than those here.
@@ -205,7 +214,8 @@ class Corpus:
             raise ValueError(f"a vector of shape {vector.shape} among those of {self._vectors.shape[1:]}")
         lexical = self._lexical(stems(text), rows)
         dense = (self._vectors[: len(self._records)] @ vector)[rows]
-        mix = _MIX_UNITS if kind == "unit" else _MIX
+        if mix is None:
+            mix = _MIX_UNITS if kind == "unit" else _MIX
         score = (1 - mix) * _scaled(lexical, 0.0) + mix * _scaled(dense, float(dense.min()))
         score += _EXACT * self._exact(text, rows)
         few = min(limit, len(rows))

@@ -15,6 +15,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
 
 Kind = Literal["experience", "fact", "unit"]
 KINDS: tuple[Kind, ...] = ("experience", "fact", "unit")
+REPEATED = 200  # steps in which an experience may be put again; a flush that fails repeats a batch of 64
 
 
 def record_id(thread: str, turn: int, kind: Kind, key: str = "") -> str:
@@ -47,6 +48,15 @@ class Use(BaseModel):
     by: str = Field(default="", description="Id of the experience that it was retrieved for, where known.")
 
 
+class Older(BaseModel):
+    """The retrievals of an experience that are no longer recent, in sum."""
+
+    model_config = ConfigDict(frozen=True)
+    until: int = Field(default=0, ge=0, description="The last step among them.")
+    known: int = Field(default=0, ge=0, description="How many have a known utility.")
+    total: float = Field(default=0, ge=0, description="Sum of these utilities.")
+
+
 class Experience(_Record):
     """What was said, what it met, what was done, and how it went (Xiong et al. 2025, section 3)."""
 
@@ -62,7 +72,8 @@ class Experience(_Record):
     step: int = Field(default=0, ge=0, description="Its place in the user's stream of experiences.")
     utility: float | None = Field(default=None, ge=0, le=1, description="How it went itself; None: unknown.")
     strict: bool = Field(default=False, description="Its utility is by the user's word, nobody's guess.")
-    uses: tuple[Use, ...] = Field(default=(), description="When it was retrieved, oldest first.")
+    uses: tuple[Use, ...] = Field(default=(), description="When it was retrieved of late, oldest first.")
+    older: Older = Field(default=Older(), description="Its retrievals before those.")
     led_by: tuple[str, ...] = Field(default=(), description="Ids of the experiences retrieved for it.")
 
 
@@ -109,14 +120,43 @@ class IntentUnit(_Record):
     description: str = Field(default="", description="The intent in words.")
     title: str = Field(default="", description="The task's title in its session.")
     pairs: tuple[Pair, ...] = ()
+    dropped: tuple[str, ...] = Field(
+        default=(), description="Slots that it had, or was offered, and that the user did not want."
+    )
     order: int = Field(default=0, ge=0, description="The task's place within its session.")
     status: Literal["open", "done", "dropped"] = Field(
         default="open", description="Of the task: dropped, it left the plan, and the unit is to go too."
     )
 
 
+class Stream(BaseModel):
+    """How far a user's units of work have come: each takes a step, whether or not its record is kept.
+
+    What left no record is known by its id for a while, so that it takes no second step when it is put again.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["stream"] = "stream"
+    steps: int = Field(default=0, ge=0, description="Units of work so far.")
+    latest: tuple[str, ...] = Field(
+        default=(), description="Ids of the experiences of the latest steps, the last of them last."
+    )
+
+    def step_of(self, key: str) -> int | None:
+        """The step that an experience took; None where it took none, or long ago."""
+        back = self.latest[::-1]
+        return self.steps - back.index(key) if key in back else None
+
+    def further(self, key: str) -> Stream:
+        """The stream with one step more, which an experience took."""
+        return Stream(steps=self.steps + 1, latest=(*self.latest, key)[-REPEATED:])
+
+
 Record = Annotated[Experience | Fact | IntentUnit, Field(discriminator="kind")]
+Line = Annotated[Experience | Fact | IntentUnit | Stream, Field(discriminator="kind")]
 _ADAPTER: TypeAdapter[Experience | Fact | IntentUnit] = TypeAdapter(Record)
+_LINE: TypeAdapter[Experience | Fact | IntentUnit | Stream] = TypeAdapter(Line)
 
 
 def read_record(data: str | bytes | Mapping[str, Any]) -> Experience | Fact | IntentUnit:
@@ -128,6 +168,15 @@ def read_record(data: str | bytes | Mapping[str, Any]) -> Experience | Fact | In
     if isinstance(data, str | bytes):
         return _ADAPTER.validate_json(data)
     return _ADAPTER.validate_python(data)
+
+
+def read_line(data: str | bytes) -> Experience | Fact | IntentUnit | Stream:
+    """A line of an export: a record, or how far the user's stream had come.
+
+    Raises:
+        pydantic.ValidationError: neither; the message names the field.
+    """
+    return _LINE.validate_json(data)
 
 
 def searched(record: Experience | Fact | IntentUnit) -> str:

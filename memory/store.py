@@ -20,12 +20,12 @@ import struct
 import uuid
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
@@ -34,7 +34,7 @@ from filelock import FileLock, Timeout
 
 from .embed import Embedder, Vectors
 from .ranking import Corpus, Hit
-from .records import Experience, Fact, IntentUnit, Kind, read_record, searched
+from .records import Experience, Fact, IntentUnit, Kind, Stream, read_record, searched
 
 if TYPE_CHECKING:  # importing Chroma takes a second; who asks for no ChromaStore need not wait
     from chromadb.api.client import Client
@@ -45,10 +45,14 @@ AnyRecord: TypeAlias = Experience | Fact | IntentUnit
 
 _PREFIX = "taskloom-"
 _NEXT = "-next"  # name of a collection that is being embedded anew
+_STREAM = "-stream"  # name of a collection without records, whose metadata have the user's stream
 _LOCKS = 32  # users share this many locks
 _WARM = 100_000  # records kept in memory, over all users; about 3 KB each
 _PATIENCE = 60  # seconds until a server must have answered
 _PAGE = 500  # collections listed at a time
+_NAMED = (
+    10_000  # marks in one query: SQLite takes some 30,000, and with more than these it is slower than all
+)
 _SEGMENT = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 T = TypeVar("T")
 
@@ -99,6 +103,14 @@ class Store(Protocol):
 
     def delete(self, user: str, ids: Sequence[str]) -> None:
         """Takes records out; unknown ids are passed over. `compact` takes their traces off the disk."""
+        ...
+
+    def stream(self, user: str) -> Stream:
+        """How far the user's stream of work has come; of no steps where none was put."""
+        ...
+
+    def put_stream(self, user: str, stream: Stream) -> None:
+        """Keeps how far the user's stream of work has come."""
         ...
 
     def forget(self, user: str) -> None:
@@ -255,6 +267,7 @@ class InMemoryStore(_Base):
     def __init__(self, embedder: Embedder) -> None:
         super().__init__(embedder)
         self._corpora: dict[str, Corpus] = {}
+        self._streams: dict[str, Stream] = {}
 
     def _corpus(self, user: str) -> Corpus:
         return self._corpora.get(user) or Corpus()
@@ -265,15 +278,26 @@ class InMemoryStore(_Base):
     def _erase(self, user: str, ids: Sequence[str]) -> None:
         self._corpus(user).remove(ids)
 
+    def stream(self, user: str) -> Stream:
+        """See Store."""
+        with self._lock(user):
+            return self._streams.get(user, Stream())
+
+    def put_stream(self, user: str, stream: Stream) -> None:
+        """See Store."""
+        with self._lock(user):
+            self._streams[user] = stream
+
     def forget(self, user: str) -> None:
         """See Store."""
         with self._lock(user):
             self._corpora.pop(user, None)
+            self._streams.pop(user, None)
 
     def users(self) -> tuple[str, ...]:
         """See Store."""
         with self._all_locks():
-            return tuple(sorted(self._corpora))
+            return tuple(sorted(self._corpora.keys() | self._streams.keys()))
 
     def compact(self) -> None:
         """Nothing is on disk."""
@@ -288,12 +312,21 @@ class InMemoryStore(_Base):
         return 0
 
 
+class _Warm(NamedTuple):
+    """A user's records in memory. stamp: of the last write that they know of; marks: of each, by id."""
+
+    stamp: str
+    corpus: Corpus
+    marks: dict[str, str]
+
+
 class ChromaStore(_Base):
     """A store in Chroma: `embedded` in a folder of one process, or on a `server` that several use.
 
-    With a server every write renews a stamp on the user's collection; a corpus in memory with another stamp
-    is brought up to date before it is read, by what differs. The stamp comes after the records: who reads it
-    has them, and a write that dies in between was not acknowledged.
+    With a server every write gives each of its records a new mark, and the user's collection a new stamp; a
+    corpus in memory with another stamp is brought up to date before it is read, by the records whose marks it
+    does not know. Neither is a time or a count, on which writers would have to agree. The stamp comes after
+    the records: who reads it has them, and a write that dies in between was not acknowledged.
     """
 
     def __init__(
@@ -306,7 +339,7 @@ class ChromaStore(_Base):
         self._folder = folder
         self._folder_lock = lock
         self._function = _function_class()(embedder)
-        self._warm: OrderedDict[str, tuple[str, Corpus]] = OrderedDict()  # stamp and corpus, last used last
+        self._warm: OrderedDict[str, _Warm] = OrderedDict()  # last used last
         self._warming = Lock()
         self._index_of: dict[uuid.UUID, Path] = {}  # by collection
 
@@ -368,6 +401,21 @@ class ChromaStore(_Base):
                         found.add(json.loads((collection.metadata or {})["user"]))
         return tuple(sorted(found))
 
+    def stream(self, user: str) -> Stream:
+        """See Store."""
+        with self._lock(user), self._asking() as client:
+            kept = _collection(client, _collection_name(user) + _STREAM, self._function)
+            return Stream() if kept is None else Stream.model_validate_json(str(kept.metadata["stream"]))
+
+    def put_stream(self, user: str, stream: Stream) -> None:
+        """See Store."""
+        labels = {"user": json.dumps(_known(user)), "stream": stream.model_dump_json()}
+        with self._lock(user), self._asking() as client:
+            kept = client.get_or_create_collection(
+                _collection_name(user) + _STREAM, metadata=labels, embedding_function=self._function
+            )
+            kept.modify(metadata=labels)  # one that was there has kept its own
+
     def forget(self, user: str) -> None:
         """Takes out all that is kept of a user.
 
@@ -378,8 +426,8 @@ class ChromaStore(_Base):
         with self._all_locks() if self._folder else self._lock(user):
             self._cool(user)
             with self._asking() as client:
-                for name in (_collection_name(user), _collection_name(user) + _NEXT):
-                    _drop(client, name)
+                for kind in ("", _NEXT, _STREAM):
+                    _drop(client, _collection_name(user) + kind)
             self.compact()
 
     def compact(self) -> None:
@@ -420,19 +468,20 @@ class ChromaStore(_Base):
 
     def _corpus(self, user: str) -> Corpus:
         with self._warming:
-            stamp, corpus = self._warm.get(user, ("", Corpus()))
-        if stamp and self._folder:
-            return corpus
+            warm = self._warm.get(user) or _Warm("", Corpus(), {})
+        if warm.stamp and self._folder:
+            return warm.corpus
         with self._asking() as client:
             collection = self._find(client, user)
             current = "none" if collection is None else f"{collection.id} {collection.metadata['stamp']}"
             if collection is None:
-                corpus = Corpus()
-            elif stamp != current:
-                _refresh(corpus, collection, self._batch(client))
+                warm = _Warm(current, Corpus(), {})
+            elif warm.stamp != current:
+                warm = warm._replace(stamp=current)
+                _refresh(warm, collection, self._batch(client))
                 self._tidy(collection)
-        self._keep(user, current, corpus)
-        return corpus
+        self._keep(user, warm)
+        return warm.corpus
 
     def _write(self, user: str, records: Sequence[AnyRecord], vectors: Vectors) -> None:
         with self._asking() as client, self._changing(user) as corpus:
@@ -462,9 +511,9 @@ class ChromaStore(_Base):
             yield None
             return
         warm = self._cool(user)
-        yield warm and warm[1]
+        yield warm and warm.corpus
         if warm is not None:
-            self._keep(user, *warm)
+            self._keep(user, warm)
 
     def _upsert(
         self, collection: Collection, records: Sequence[AnyRecord], vectors: Vectors, size: int
@@ -480,6 +529,7 @@ class ChromaStore(_Base):
                         "kind": record.kind,
                         "thread": record.thread,
                         "at": record.at.timestamp(),
+                        "mark": uuid.uuid4().hex[:16],
                         "record": record.model_dump_json(),
                     }
                     for record in batch
@@ -564,14 +614,14 @@ class ChromaStore(_Base):
 
     # ---- what is in memory --------------------------------------------------------------------------
 
-    def _keep(self, user: str, stamp: str, corpus: Corpus) -> None:
+    def _keep(self, user: str, warm: _Warm) -> None:
         with self._warming:
-            self._warm[user] = stamp, corpus
+            self._warm[user] = warm
             self._warm.move_to_end(user)
-            while len(self._warm) > 1 and sum(len(held) for _, held in self._warm.values()) > _WARM:
+            while len(self._warm) > 1 and sum(len(held.corpus) for held in self._warm.values()) > _WARM:
                 self._warm.popitem(last=False)
 
-    def _cool(self, user: str) -> tuple[str, Corpus] | None:
+    def _cool(self, user: str) -> _Warm | None:
         with self._warming:
             return self._warm.pop(user, None)
 
@@ -631,23 +681,35 @@ def _drop(client: Client, name: str) -> None:
 
 def _stored(collection: Collection) -> dict[str, AnyRecord]:
     """All records of a collection by id, without their vectors."""
-    found = collection.get(include=["metadatas"])
-    return {
-        key: read_record(str(data["record"]))
-        for key, data in zip(found["ids"], found["metadatas"] or (), strict=True)
-    }
+    return {key: read_record(str(data["record"])) for key, data in _unknown(collection, {}).items()}
 
 
-def _refresh(corpus: Corpus, collection: Collection, size: int) -> None:
+def _refresh(warm: _Warm, collection: Collection, size: int) -> None:
     """Brings a corpus up to date; the vectors of what changed are fetched, `size` at a time."""
-    stored = _stored(collection)
-    corpus.remove([record.id for record in corpus.records() if record.id not in stored])
-    changed = [key for key, record in stored.items() if record != corpus.get(key)]
-    for batch in _batches(changed, size):
+    changed: dict[str, tuple[str, AnyRecord]] = {}
+    for key, data in _unknown(collection, warm.marks).items():
+        mark = str(data.get("mark", ""))
+        if mark != warm.marks.get(key):
+            changed[key] = mark, read_record(str(data["record"]))
+    for batch in _batches(tuple(changed), size):
         found = collection.get(ids=list(batch), include=["embeddings"])
         # One that was deleted just now is not among them; the stamp of who did it is still to come.
         vectors = np.array(found["embeddings"], np.float32).reshape(len(found["ids"]), -1)
-        corpus.put([stored[key] for key in found["ids"]], vectors)
+        warm.corpus.put([changed[key][1] for key in found["ids"]], vectors)
+        warm.marks.update({key: changed[key][0] for key in found["ids"]})
+    if collection.count() != len(warm.corpus):
+        left = set(collection.get(include=[])["ids"])
+        gone = [key for key in warm.marks if key not in left]
+        warm.corpus.remove(gone)
+        for key in gone:
+            del warm.marks[key]
+
+
+def _unknown(collection: Collection, marks: Mapping[str, str]) -> dict[str, Mapping[str, Any]]:
+    """The metadata of the records whose marks are not known, by id; of all where that is too much to ask."""
+    known: Any = {"mark": {"$nin": list(marks.values())}} if 0 < len(marks) <= _NAMED else None
+    found = collection.get(where=known, include=["metadatas"])
+    return dict(zip(found["ids"], found["metadatas"] or (), strict=True))
 
 
 def _readable(collection: Collection) -> bool:

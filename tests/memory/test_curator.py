@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from taskloom.memory.consolidate import Decision
 from taskloom.memory.curator import Curator
-from taskloom.memory.policies import Policy
-from taskloom.memory.records import Experience, Fact, IntentUnit
+from taskloom.memory.policies import Policy, summed
+from taskloom.memory.records import REPEATED, Experience, Fact, IntentUnit, Stream, Use, read_line
 from taskloom.memory.store import InMemoryStore, StoreError
 from tests.chroma_server import HashEmbedder, unit
 
@@ -72,7 +72,7 @@ def test_nothing_is_nothing(store: InMemoryStore) -> None:
 def test_what_went_well_is_added_and_the_rest_is_not(store: InMemoryStore) -> None:
     Curator(store, COARSE).put("ann", [made(1), made(2, 0.0), made(3)])
     kept = store.records("ann", "experience")
-    assert [(one.id, getattr(one, "step", None)) for one in kept] == [("e1", 1), ("e3", 2)]
+    assert [(one.id, getattr(one, "step", None)) for one in kept] == [("e1", 1), ("e3", 3)]
 
 
 def test_a_strict_policy_wants_the_users_word(store: InMemoryStore) -> None:
@@ -103,22 +103,86 @@ def test_utility_goes_to_what_led_there_and_the_harmful_go(store: InMemoryStore)
     assert store.records("ann") == (), "retrieved twice, and both times it went wrong"
 
 
-@given(
-    outcomes=st.lists(
-        st.tuples(st.integers(1, 6), st.sampled_from([0.0, 1.0]), st.lists(st.integers(1, 6), max_size=3)),
-        max_size=12,
-    ),
+# ---- steps ----------------------------------------------------------------------------------------
+
+
+def test_every_unit_of_work_takes_a_step_whether_or_not_it_is_kept(store: InMemoryStore) -> None:
+    curator = Curator(store, COARSE)
+    curator.put("ann", [made(1), made(2, 0.0)])
+    curator.put("ann", [made(2, 0.0), made(3, 0.0), made(4)])
+    assert steps(store) == {"e1": 1, "e4": 4}
+    assert store.stream("ann") == Stream(steps=4, latest=("e1", "e2", "e3", "e4"))
+    assert store.stream("bob") == Stream()
+
+
+def test_failures_let_the_period_pass(store: InMemoryStore) -> None:
+    """As in the paper: a record is old after so many units of work, not after so many that went well."""
+    curator = Curator(store, Policy(addition="coarse", deletion="periodic", period=3))
+    curator.put("ann", [made(1)])
+    for number in (2, 3):
+        curator.put("ann", [made(number, 0.0)])
+        assert steps(store) == {"e1": 1}
+    curator.put("ann", [made(4, 0.0)])
+    assert steps(store) == {}
+
+
+def test_a_flush_that_died_on_the_way_counts_once(store: InMemoryStore) -> None:
+    class Dies(InMemoryStore):
+        def put(self, user: str, records: Sequence[Experience | Fact | IntentUnit]) -> None:
+            raise StoreError("the power is off")
+
+    dying = Dies(HashEmbedder())
+    for number in (1, 1, 2):
+        with pytest.raises(StoreError):
+            Curator(dying, COARSE).put("ann", [made(number)])
+    assert dying.stream("ann") == Stream(steps=2, latest=("e1", "e2"))
+
+
+def test_a_memory_without_a_count_goes_on_from_what_its_records_tell(store: InMemoryStore) -> None:
+    store.put("ann", [made(1, step=7), made(2, step=4, uses=(Use(step=9, utility=1.0, by="e9"),))])
+    Curator(store, COARSE).put("ann", [made(9, 0.0), made(1), made(3)])
+    assert steps(store) == {"e1": 7, "e2": 4, "e3": 10}
+    assert store.stream("ann").steps == 10
+
+
+def test_what_was_rejected_long_ago_is_forgotten_and_takes_a_step_again() -> None:
+    stream = Stream()
+    for number in range(REPEATED + 1):
+        stream = stream.further(f"e{number}")
+    assert (stream.steps, len(stream.latest)) == (REPEATED + 1, REPEATED)
+    assert (stream.step_of("e0"), stream.step_of("e1"), stream.step_of("e200")) == (None, 2, 201)
+    assert read_line(stream.model_dump_json()) == stream
+    assert read_line(made(1).model_dump_json()) == made(1)
+
+
+def steps(store: InMemoryStore) -> dict[str, int]:
+    return {one.id: one.step for one in store.records("ann") if isinstance(one, Experience)}
+
+
+# Not by capacity: what was evicted comes back when it is told again, and others make room for it.
+small = st.builds(
+    Policy,
     addition=st.sampled_from(["all", "coarse", "strict"]),
-    deletion=st.sampled_from(["none", "history"]),
+    deletion=st.sampled_from(["none", "periodic", "history", "combined"]),
+    period=st.integers(1, 4),
+    n=st.integers(1, 3),
 )
+work = st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.lists(st.integers(1, 12), max_size=3))
+
+
+def kept(store: InMemoryStore, policy: Policy) -> list[Experience]:
+    """The experiences, each with all uses in sum that are not recent; they are summed when one is added."""
+    old = store.stream("ann").steps - policy.period
+    return [summed(one, old) for one in store.records("ann") if isinstance(one, Experience)]
+
+
+@given(policy=small, stream=st.lists(st.tuples(st.integers(1, 6), work), max_size=14))
 def test_twice_the_same_is_the_same_as_once(
-    outcomes: list[tuple[int, float, list[int]]], addition: Any, deletion: Any
+    policy: Policy, stream: list[tuple[int, tuple[float, list[int]]]]
 ) -> None:
-    """By idleness it would not be: what is rejected leaves no step, and put again it takes another one."""
-    policy = Policy(addition=addition, deletion=deletion, n=1)
     once, twice = InMemoryStore(HashEmbedder()), InMemoryStore(HashEmbedder())
     known: dict[int, Experience] = {}
-    for number, utility, led_by in outcomes:
+    for number, (utility, led_by) in stream:
         # The record of a turn is made once; only how it went may be told again.
         ids = tuple(f"e{one}" for one in led_by if one != number)
         first = known.setdefault(number, made(number, led_by=ids))
@@ -126,7 +190,27 @@ def test_twice_the_same_is_the_same_as_once(
         Curator(once, policy).put("ann", [told])
         Curator(twice, policy).put("ann", [told])
         Curator(twice, policy).put("ann", [told])
-    assert once.records("ann") == twice.records("ann")
+    assert kept(once, policy) == kept(twice, policy)
+    assert once.stream("ann") == twice.stream("ann")
+
+
+@given(policy=small, batches=st.lists(st.lists(work, max_size=4), max_size=5))
+def test_a_batch_flushed_twice_is_the_same_as_once(
+    policy: Policy, batches: list[list[tuple[float, list[int]]]]
+) -> None:
+    once, twice = InMemoryStore(HashEmbedder()), InMemoryStore(HashEmbedder())
+    number = 0
+    for batch in batches:
+        records = []
+        for utility, led_by in batch:
+            number += 1
+            ids = tuple(f"e{one}" for one in led_by if one < number)
+            records.append(made(number, utility, led_by=ids, strict=True))
+        Curator(once, policy).put("ann", records)
+        Curator(twice, policy).put("ann", records)
+        Curator(twice, policy).put("ann", records)
+    assert kept(once, policy) == kept(twice, policy)
+    assert once.stream("ann") == twice.stream("ann")
 
 
 # ---- facts ----------------------------------------------------------------------------------------

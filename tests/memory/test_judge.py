@@ -27,7 +27,7 @@ from taskloom.memory.judge import (
     unit_features,
     unit_text,
 )
-from taskloom.memory.pointing import bare, moments, pointing, seeks, when
+from taskloom.memory.pointing import bare, moments, of_the_past, pointing, seeks, when, without_pointers
 from taskloom.memory.records import Experience, IntentUnit, Pair
 from taskloom.memory.store import InMemoryStore
 
@@ -251,6 +251,37 @@ def test_the_text_of_a_unit() -> None:
 )
 def test_the_bare_request(text: str, left: str) -> None:
     assert bare(text) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "sure"),
+    [
+        ("Book the same hotel as last time for three", "Book the hotel for three", True),
+        ("Reserve a table again, but for four", "Reserve a table , but for four", True),
+        ("Book the same hotel we had", "Book the hotel", True),
+        ("Same again", "", True),
+        ("Book the hotel, the one in Bergen", "Book the hotel", False),
+        ("Book a hotel in Bergen", "Book a hotel in Bergen", False),
+    ],
+)
+def test_words_that_point_back_are_taken_out_and_the_rest_stays_as_written(
+    text: str, left: str, sure: bool
+) -> None:
+    said, found = without_pointers(text)
+    assert (" ".join(said.split()), found) == (left, sure)
+
+
+@pytest.mark.parametrize(
+    ("text", "may", "surely"),
+    [
+        ("what did I book last May?", True, True),
+        ("have I ever been to Oslo?", True, False),
+        ("what is my previous booking?", True, True),
+        ("where is the hotel?", False, False),
+    ],
+)
+def test_words_of_the_past(text: str, may: bool, surely: bool) -> None:
+    assert (of_the_past(text, surely=False), of_the_past(text, surely=True)) == (may, surely)
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,11 @@ from taskloom.memory.policies import (
     outcome,
     record_use,
     settle,
+    summed,
+    tally,
     to_delete,
 )
-from taskloom.memory.records import Experience, Use, read_record
+from taskloom.memory.records import Experience, Older, Use, read_record
 
 pytestmark = pytest.mark.timeout(3600)  # the full run tries thousands of streams
 
@@ -365,6 +367,50 @@ def test_a_stream_of_work_never_exceeds_the_capacity_and_fixed_never_grows(
         assert len(memory) <= size + (policy.addition != "fixed")
         assert policy.deletion != "capacity" or len(memory) <= policy.limit
         assert policy.addition == "all" or all(one.status == "confirmed" for one in memory)
+
+
+def unbounded(policy: Policy, stored: list[Experience], made: Experience, how: Outcome) -> list[Experience]:
+    """What is stored after a step where every use is kept for ever."""
+    memory = {one.id: one for one in stored}
+    led_by = [memory[key] for key in made.led_by if key in memory]
+    memory |= {one.id: one for one in credit(led_by, made.step, how.utility, by=made.id)}
+    memory |= {made.id: settle(made, how)} if admits(policy, how) else {}
+    gone = to_delete(policy, memory.values(), made.step)
+    return [one for key, one in memory.items() if key not in gone]
+
+
+def counts(found: list[Experience], since: int) -> dict[str, tuple[float, ...]]:
+    columns = zip(*tally(found, since), strict=True)
+    return {one.id: tuple(map(float, column)) for one, column in zip(found, columns, strict=True)}
+
+
+@given(
+    policies,
+    st.lists(st.tuples(st.lists(st.integers(0, 50), max_size=3), st.sampled_from([0, 0.25, 1])), max_size=60),
+)
+def test_uses_are_bounded_and_the_policies_find_what_they_would_in_all_of_them(
+    policy: Policy, stream: list[tuple[list[int], float]]
+) -> None:
+    memory = every = [experience(f"first{number}", utility=1.0) for number in range(3)]
+    for step, (picks, utility) in enumerate(stream, start=1):
+        led_by = tuple({memory[pick % len(memory)].id: pick for pick in picks if memory})
+        made, how = experience(f"e{step:02}", step=step, led_by=led_by), Outcome(utility, strict=True)
+        memory = applied(memory, conclude(policy, memory, made, how, step))
+        every = unbounded(policy, every, made, how)
+        assert counts(memory, step - policy.period) == counts(every, step - policy.period)
+        assert all(len(one.uses) <= policy.period for one in memory)
+        again = conclude(policy, memory, made, how, step)
+        assert {one.id: one for one in applied(memory, again)} == {one.id: one for one in memory}
+
+
+def test_what_was_summed_is_counted_once_and_as_it_was() -> None:
+    whole = used(1, None, 0.5, 1, start=3)
+    record = summed(whole, until=5)
+    assert (record.uses, record.older) == ((Use(step=6, utility=1),), Older(until=5, known=2, total=1.5))
+    assert summed(record, until=5) == record
+    assert record_use(record, 5, 0.0) == record
+    assert summed(summed(whole, until=4), until=6) == summed(whole, until=9)
+    assert read_record(record.model_dump_json()) == record
 
 
 def test_later_feedback_takes_an_addition_back() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -134,6 +137,20 @@ def test_the_newest_unit_of_each_intent() -> None:
     assert {one.id for one in held.newest()} == {"a2", "b"}
     held.put([unit("a5", "a", 5, thread="now")], np.ones((1, 6), np.float32))
     assert {one.id for one in held.newest()} == {"a5", "a2", "b"}
+
+
+def test_stems_are_the_same_from_many_threads() -> None:
+    letters = "abcdefghijklmnoprst"
+    texts = [f"{a}{b}{c}ational" for a in letters for b in letters for c in letters]
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda text: tuple(stems(text)), texts))
+    finally:
+        sys.setswitchinterval(usual)
+    stemmer = snowballstemmer.stemmer("english")
+    assert found == [(stemmer.stemWord(text),) for text in texts]
 
 
 def test_stems_and_codes() -> None:

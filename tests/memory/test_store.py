@@ -21,7 +21,7 @@ from hypothesis import settings
 
 from taskloom.memory import store as store_module
 from taskloom.memory.embed import MiniLM, Vectors
-from taskloom.memory.records import Kind
+from taskloom.memory.records import Kind, Stream
 from taskloom.memory.store import (
     AnyRecord,
     ChromaStore,
@@ -136,8 +136,27 @@ def test_forgetting_one_leaves_the_others(store: Store) -> None:
     assert store.records("ann") == RECORDS[:1]
 
 
+def test_the_count_of_steps_is_kept_beside_the_records_and_forgotten_with_them(store: Store) -> None:
+    assert store.stream("ann") == Stream()
+    store.put_stream("ann", Stream().further("e1"))
+    assert store.users() == ("ann",)
+    assert (store.records("ann"), store.count("ann")) == ((), 0)
+    store.put("ann", RECORDS)
+    far = Stream(steps=300, latest=("e299", "e300"))
+    store.put_stream("ann", far)
+    store.put_stream("bob", Stream(steps=1))
+    store.delete("ann", ["e1"])
+    store.compact()
+    assert store.reembed() == 0
+    assert (store.stream("ann"), store.stream("bob")) == (far, Stream(steps=1))
+    assert {record.id for record in store.records("ann")} == {"f3", "u2"}
+    store.forget("ann")
+    assert (store.users(), store.stream("ann"), store.stream("bob").steps) == (("bob",), Stream(), 1)
+
+
 def test_nothing_is_made_by_looking(store: Store) -> None:
     store.put("ann", [])
+    assert store.stream("ann") == Stream()
     assert (store.search("ann", "x"), store.records("ann"), store.get("ann", ["f1"])) == ((), (), {})
     assert store.users() == ()
     assert store.reembed() == store.reembed("ann") == 0
@@ -155,6 +174,8 @@ def test_no_call_without_a_user(store: Store, user: Any) -> None:
         lambda: store.delete(user, []),
         lambda: store.forget(user),
         lambda: store.count(user),
+        lambda: store.stream(user),
+        lambda: store.put_stream(user, Stream(steps=1)),
     )
     for call in calls:
         with pytest.raises(ValueError, match="a user is a text"):
@@ -341,6 +362,7 @@ def test_forget_leaves_no_byte(tmp_path: Path) -> None:
     with ChromaStore.embedded(folder, HashEmbedder()) as store:
         store.put("bob", RECORDS)
         store.put(MARKS[0], [record for number in range(700) for record in marked(number)])
+        store.put_stream(MARKS[0], Stream().further(MARKS[1]))
         store.put(MARKS[0], marked(0))
         store.delete(MARKS[0], ["f1", "f2"])
         assert traces(folder, MARKS[0])
@@ -396,6 +418,7 @@ def test_another_embedder_is_refused_until_reembedded(tmp_path: Path) -> None:
     with ChromaStore.embedded(tmp_path, HashEmbedder()) as store:
         store.put("ann", RECORDS)
         store.put("bob", RECORDS)
+        store.put_stream("ann", Stream(steps=5))
     with ChromaStore.embedded(tmp_path, HashEmbedder("other", 24)) as store:
         calls: tuple[Callable[[], object], ...] = (
             lambda: store.search("ann", "hotel"),
@@ -408,6 +431,7 @@ def test_another_embedder_is_refused_until_reembedded(tmp_path: Path) -> None:
                 call()
         store.put("cem", RECORDS)
         assert store.reembed("ann") == 3
+        assert store.stream("ann").steps == 5
         assert store.search("ann", "Bergen")[0].record == RECORDS[0]
         assert store.reembed() == 3
         assert store.reembed() == 0
@@ -502,7 +526,11 @@ def test_a_second_store_in_this_process_is_refused(embedded: ChromaStore, tmp_pa
         assert again.count("ann") == 3
 
 
-def test_stores_on_one_server_see_each_others_writes(server: ChromaServer) -> None:
+@pytest.mark.parametrize("named", [0, 1, 10_000])
+def test_stores_on_one_server_see_each_others_writes(
+    server: ChromaServer, monkeypatch: pytest.MonkeyPatch, named: int
+) -> None:
+    monkeypatch.setattr(store_module, "_NAMED", named)
     with (
         ChromaStore.server(server.url, HashEmbedder()) as one,
         ChromaStore.server(f"{server.url}/", HashEmbedder()) as two,
@@ -520,6 +548,76 @@ def test_stores_on_one_server_see_each_others_writes(server: ChromaServer) -> No
         assert two.records("shared") == RECORDS[:1]
         two.compact()
         one.forget("shared")
+
+
+def test_after_a_write_only_what_it_wrote_is_read_again(
+    server: ChromaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from chromadb.api.models.Collection import Collection
+
+    read: list[list[str]] = []
+    get = Collection.get
+
+    def seen(self: Collection, *args: Any, **more: Any) -> Any:
+        found = get(self, *args, **more)
+        read.append([key for key in found["ids"] if found["metadatas"]])
+        return found
+
+    with (
+        ChromaStore.server(server.url, HashEmbedder()) as one,
+        ChromaStore.server(server.url, HashEmbedder()) as two,
+    ):
+        one.put("much", [fact(number, f"note {number}") for number in range(300)])
+        assert (one.count("much"), two.count("much")) == (300, 300)
+        monkeypatch.setattr(Collection, "get", seen)
+        one.put("much", [fact(7, "another note")])
+        one.delete("much", ["f8"])
+        two.put("much", [fact(400, "one more")])
+        for store in (one, two):
+            read.clear()
+            assert store.count("much") == 300
+            assert [key for keys in read for key in sorted(keys)] == ["f400", "f7"]
+        read.clear()
+        assert one.get("much", ["f7", "f8"])["f7"].text == "another note"
+        assert read == []
+        one.forget("much")
+
+
+def test_what_one_process_was_told_is_written_another_reads(server: ChromaServer) -> None:
+    """Writes overtake each other, so that some stamps are never seen; no record may be missed by it."""
+    acknowledged: dict[str, int] = {}
+    done = threading.Event()
+
+    def write(writer: int) -> None:
+        with ChromaStore.server(server.url, HashEmbedder()) as store:
+            for number in range(25):
+                key = 10 * writer + number % 3
+                store.put("race", [fact(key, f"{number}")])
+                acknowledged[f"f{key}"] = number
+                if number % 2:
+                    store.put("race", [fact(1000 + writer, "comes and goes")])
+                else:
+                    store.delete("race", [f"f{1000 + writer}"])
+
+    def look() -> int:
+        looks = 0
+        with ChromaStore.server(server.url, HashEmbedder()) as store:
+            while not done.is_set():
+                promised = dict(acknowledged)
+                found = {record.id: record.text for record in store.records("race")}
+                assert not {key: n for key, n in promised.items() if int(found.get(key, -1)) < n}
+                looks += 1
+        return looks
+
+    with ThreadPoolExecutor(6) as threads:
+        readers = [threads.submit(look) for _ in range(2)]
+        for writer in [threads.submit(write, number) for number in range(1, 4)]:
+            writer.result()
+        done.set()
+        assert min(reader.result() for reader in readers) > 5
+    with ChromaStore.server(server.url, HashEmbedder()) as store:
+        assert store.count("race") == 9
+        store.forget("race")
 
 
 def test_writers_at_once_lose_nothing_on_a_server(server: ChromaServer) -> None:
