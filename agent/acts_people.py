@@ -6,6 +6,7 @@ not its own.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from taskloom.memory.operations import names
@@ -13,6 +14,7 @@ from taskloom.memory.operations import names
 from . import patterns as re
 from . import values
 from .clauses import Clause
+from .finding import in_role
 from .interpreter import Step
 from .phrases import NAME, list_words, noun_phrase_of, step_of
 
@@ -171,14 +173,12 @@ def read_assign(reader: Reader, clause: Clause) -> list[Step]:
 
 def known_people(reader: Reader) -> list[str]:
     """Lower-case names of members in the plan, for people who do not type capitals."""
-    people = re.compile(r"(?:participant|guest|assignee|attendee|speaker|player)")
-    return [
-        (node.value or node.title).lower() for node in reader.view.graph.active if people.match(node.name)
-    ][:50]
+    people = (node for node in in_role(reader.view.graph, "person") if node.active)
+    return [(node.value or node.title).lower() for node in islice(people, 50)]
 
 
 def is_person(reader: Reader, word: str) -> bool:
     """Whether a word is the name of somebody in the plan."""
     return word.lower() in known_people(reader) or any(
-        node.name.startswith("assignee") and names(word, node.value) for node in reader.view.graph.values()
+        names(word, node.value) for node in in_role(reader.view.graph, "assignee")
     )

@@ -260,6 +260,7 @@ def read_replacement(reader: Reader, clause: Clause) -> list[Step]:
         r"(?:swap out|swap|exchange|trade|switch out|change out|switch|ditch|drop|lose) (?P<old>.+?) for (?P<new>.+)",
         r"substitute (?P<new>.+?) for (?P<old>.+)",
         r"(?:use|do|take|have|make|get|order|book|buy|pick|choose|put|put in|add|go with|let'?s do|try|i(?:'d| would) (?:rather|prefer)|we(?:'d| would) (?:rather|prefer)|let|ask|invite|bring|want|prefer|stay|rather|serve|send|hire|plant|pack|include|wear|play|read|cook|bake|call) (?P<new>.+?),? (?:instead of|in place of|rather than|in lieu of) (?P<old>.+)",
+        r"(?:(?:let'?s|let us|we|i|we'?ll|i'?ll|(?:we|i) (?:will|could|should|would rather)) )?(?:go|fly|travel|drive|head|sail|move|come|meet) (?:to|in|at) (?P<new>.+?),? (?:instead of|in place of|rather than) (?P<old>.+)",
         r"(?P<new>[\w'\" .-]+?),? (?:instead of|in place of|rather than) (?P<old>.+)",
         r"(?:instead of|in place of|rather than) (?P<old>.+?),? (?:use|do|take|have|make it|make|get|order|book|buy|let'?s do|let'?s use|let'?s have|let'?s go with|go with|i'd like|we want|put|add|try|pick|choose|serve|want|ask|invite|call|plant)?\s*(?P<new>.+)",
         r"(?:it'?s |it is |make it |that'?s |should be )?not (?P<old>.+?),? but (?:rather )?(?P<new>.+)",

@@ -9,12 +9,11 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from taskloom.memory.operations import is_part
-
 from . import patterns as re
 from . import values
 from .acts_state import removal
 from .clauses import Clause
+from .finding import in_role
 from .interpreter import Detail, Step, StepPart
 from .lexicon import slot_group
 from .phrases import NAME, SLOT_OF_KIND, done_phrase, has_verb, list_words, matcher, noun_phrase_of, step_of
@@ -161,7 +160,7 @@ def part_of(words: list[str]) -> StepPart:
 def read_merge(reader: Reader, clause: Clause) -> list[Step]:
     """'Make it a single 3 PM meeting with everyone', 'put them back together', 'forget the split'."""
     core = clause.core
-    if not any(is_part(node) for node in reader.view.graph.active):
+    if not any(node.active for node in in_role(reader.view.graph, "part")):
         return []
     if not re.search(
         r"\b(?:single|one|1)\b(?! (?:of|more|person|hour|day|week|at|from|with|for)\b)|\b(?:merge|recombine|rejoin|unify|reunite|un-?split)\b|"

@@ -12,7 +12,7 @@ from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
 from taskloom.memory.words import NUMBERS, STOP, words
 
 from .naming import INLINE, MANY, STATUS, Names, bullets, same, series
-from .wording import base, be, clip, join, pick, plural, pluralised, quoted, sentence, the, title_of
+from .wording import base, be, clip, join, pick, plural, pluralised, quoted, sentence, the, title_of, value_of
 
 
 class Answers:
@@ -157,7 +157,7 @@ class Answers:
             if not contents:
                 found.append(self.names.state(node))
                 continue
-            value = "" if node.value is None or same(node.value, node.title) else f" {clip(node.value)}"
+            value = "" if node.value is None or same(node.value, node.title) else f" {value_of(node)}"
             mark = " (done)" if node.status == "done" else ""
             heading = f"{title_of(node)}{value}{mark}"
             if len(contents) > INLINE:
@@ -267,7 +267,7 @@ class Answers:
                 continue
             opening = {"done": "Yes, ", "open": "Not yet: "}.get(node.status, "") if plain else ""
             if node.status in ("done", "open"):
-                value = "" if node.value is None or same(node.value, node.title) else f" ({clip(node.value)})"
+                value = "" if node.value is None or same(node.value, node.title) else f" ({value_of(node)})"
                 waits = [self.names.full(other) for other in self.graph.waits_for(node.id)]
                 wait = (
                     f"; it waits for {join(waits, limit=INLINE)}" if waits and node.status == "open" else ""
@@ -299,7 +299,7 @@ class Answers:
         found = []
         for node in nodes[:INLINE]:
             name = self.names.full(node)
-            value = "" if node.value is None or same(node.value, node.title) else f" ({clip(node.value)})"
+            value = "" if node.value is None or same(node.value, node.title) else f" ({value_of(node)})"
             if node.status in ("done", "open") and not (agreed and verdict.claimed == "active"):
                 still = " still" if node.status == "open" else ""
                 waits = [self.names.full(other) for other in self.graph.waits_for(node.id)]
@@ -350,7 +350,7 @@ class Answers:
                 if node.value is not None and node.active and (began := self._began_before(node)):
                     found += began
                 elif node.value is not None and node.active:
-                    found.append(sentence(f"{name} {be(name)} {clip(node.value)} and has not been changed"))
+                    found.append(sentence(f"{name} {be(name)} {value_of(node)} and has not been changed"))
                 else:
                     found.append(sentence(f"{name} had no other value before"))
                 continue
@@ -364,7 +364,7 @@ class Answers:
                 now = clip(told(node)) if node.active else STATUS[node.status]
                 found.append(sentence(f"it was {values}; now it is {now}"))
                 continue
-            now = clip(node.value) if node.active else STATUS[node.status]
+            now = value_of(node) if node.active else STATUS[node.status]
             found.append(sentence(f"{name} {be(name, past=True)} {history}; now it is {now}"))
         if not found and answer.verdict is not None:
             return self._told_claim(answer, nodes)

@@ -46,6 +46,10 @@ class _Briefing:
         yield from self._done_and_answered()
         yield from self._tasks_now()
         yield from self._formerly()
+        for act in turn.acts:
+            lost = " (before an interruption)" if act.earlier else ""
+            title, text = quoted(act.call.title, 80), quoted(act.text, 1500)
+            yield f"Tool {act.call.tool}{lost}, {title}: {act.status} {text}"
         for key in turn.proposals:
             if key in graph:
                 yield f"Proposed, to be confirmed: {self._entry(graph[key])}"
@@ -62,7 +66,9 @@ class _Briefing:
     # ---- what was done and answered ---------------------------------------------------------------
 
     def _done_and_answered(self) -> Iterator[str]:
-        answers = iter(self.brief.answers)
+        acted = any(act.status == "done" for act in self.turn.acts)
+        # What tools gave answers what the tasks could not.
+        answers = iter([answer for answer in self.brief.answers if answer.tasks or not acted])
         for change in self.turn.changes:
             if isinstance(change.operation, Check):
                 for answer in (answer for answer in [next(answers, None)] if answer):
@@ -74,8 +80,13 @@ class _Briefing:
         moved = any(change.changed or change.refused for change in self.turn.changes)
         if not moved and self._meant():
             yield "Nothing was changed: it is so already."
-        elif not (self.turn.changes or self.brief.answers or self.turn.question or self.turn.proposals):
-            yield "Nothing was changed."
+        elif not any(
+            (self.turn.changes, self.turn.acts, self.brief.answers, self.turn.question, self.turn.proposals)
+        ):
+            if turn_noted := self.turn.noted:
+                yield f"Kept in mind for later: {' '.join(quoted(line, 300) for line in turn_noted)}"
+            else:
+                yield "Nothing was changed."
 
     def _done(self, change: Change) -> Iterator[str]:
         operation, graph = change.operation, self.graph
@@ -90,7 +101,9 @@ class _Briefing:
         elif nodes:
             nodes.sort(key=lambda node: not node.active)
             yield f"Noted ({operation.kind}): {self._entries(nodes, FEW)}"
-        followed = (("Needs another look because of it", change.stale), ("Can go on now", change.opened))
+        again = {act.task for act in self.turn.acts if act.status == "done"}
+        stale = tuple(key for key in change.stale if key not in again)
+        followed = (("Needs another look because of it", stale), ("Can go on now", change.opened))
         for title, keys in followed:
             names = [self._name(graph[key]) for key in keys if key in graph]
             if names:

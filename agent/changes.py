@@ -11,7 +11,7 @@ from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
 
 from .naming import INLINE, MANY, Names, rest, same, series
 from .state import Change, Turn
-from .wording import be, clip, join, pick, plural, sentence, the, title_of
+from .wording import be, clip, join, pick, plural, sentence, the, title_of, value_of
 
 
 class Changes:
@@ -70,7 +70,7 @@ class Changes:
             if not contents:
                 values.append(node)
                 continue
-            value = "" if node.value is None or same(node.value, node.title) else f" {clip(node.value)}"
+            value = "" if node.value is None or same(node.value, node.title) else f" {value_of(node)}"
             word = pick(("Noted", "Added"), node.title)
             text = f"{word} {self.names.full(node)}{value}: {series(contents)}."
             found.append(text)

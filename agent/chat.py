@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from rich.console import Console
 
@@ -19,7 +21,7 @@ from taskloom.memory.tasks import TaskNode
 from .problems import explain
 from .replies import TemplateResponder
 from .responder import Brief
-from .state import Approval, Context, Turn
+from .state import ActionRequest, Approval, CallDecision, Context, Decision, EditedAction, Turn
 from .terminal import Stream, find_tasks, safe, steps, task_history, task_tree
 from .threads import Taskloom
 
@@ -124,11 +126,34 @@ class Chat:
         stream = Stream(self.console)
         stream.end(talk(stream).reply)
 
-    def _approve(self, approval: Approval) -> bool:
-        """Ask whether to go on with what the graph wants an approval for."""
+    def _approve(self, approval: Approval) -> bool | Decision:
+        """Ask whether to go on with what the graph wants an approval for; each call is decided by itself."""
+        if approval.action == "call":
+            return Decision(decisions=tuple(map(self._decide, approval.action_requests)))
         self.console.print(safe(approval.question), style="yellow")
         self.console.print(f"  {safe(', '.join(approval.tasks))}", style="dim")
         return self._yes()
+
+    def _decide(self, request: ActionRequest) -> CallDecision:
+        """Approve a call, change its parameters, or reject it with a reason; the end of the input rejects."""
+        args = dict(request.args)
+        self.console.print(f"{safe(request.name)}: {safe(request.description)}", style="yellow")
+        with contextlib.suppress(EOFError):
+            while True:
+                for name, value in args.items():
+                    self.console.print(f"  {safe(name)} = {safe(json.dumps(value, ensure_ascii=False))}")
+                said = self.read("Do it? y / n / n REASON / NAME=VALUE to change: ").strip()
+                name, equals, value = said.partition("=")
+                answer, _, reason = said.partition(" ")
+                if answer.lower() in ("y", "yes") and not reason:
+                    edited = EditedAction(name=request.name, args=args)
+                    kind: Any = "approve" if args == request.args else "edit"
+                    return CallDecision(type=kind, edited_action=edited if kind == "edit" else None)
+                if answer.lower() in ("n", "no"):
+                    return CallDecision(type="reject", message=reason.strip())
+                if equals and name.strip() in args:
+                    args[name.strip()] = _json_or_words(value.strip())
+        return CallDecision(type="reject", message="the input ended before it was decided")
 
     def _yes(self) -> bool:
         """Read until there is a yes or a no; the end of the input is a no."""
@@ -215,6 +240,13 @@ class Chat:
     def _resume(self) -> str:
         user = "" if self.context.user_id == "local" else f" --user {quote(self.context.user_id)}"
         return safe(f"taskloom chat --thread {quote(self.thread)}{user}")
+
+
+def _json_or_words(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def write_file(path: Path, text: str) -> None:

@@ -288,7 +288,7 @@ def clause(text: str, *, hint: str = "", quotes: tuple[str, ...] = (), first: bo
             if wrapped and core[wrapped.end() :].strip() and not _stays(core):
                 request, core = True, core[wrapped.end() :]
     core = re.sub(
-        r"(?:,?\s+(?:please|pls|plz|too|as well|then|for me|ok|okay|thanks|thank you|instead please|haha|lol))+$",
+        r"(?:,?\s+(?:please|pls|plz|too|as well|then|for me|ok|okay|thanks|thank you|instead please|by the way|btw|haha|lol))+$",
         "",
         core,
         flags=re.IGNORECASE,
@@ -303,7 +303,7 @@ def _protected(core: str) -> bool:
     return bool(
         re.match(r"(?:now what|next\s+(?:week|month|year|step|monday|tuesday|wednesday|thursday|friday|saturday|sunday|up)|right now|"
                  r"just\s+(?:the|a|keep|me|one)\b|look\s+(?:for|at|into|up)|wait\s+(?:for|until|till)|then\s+what|update\s+(?!:)|"
-                 r"first of|again\b|super\w|nice\s+to|perfect\s+\w+ing|thanks?\b.*|finally$|but\s+for|to correct my|great\s+\w+ \w+$)", core, re.IGNORECASE)
+                 r"first of|again\b|super\w|nice\s+to|perfect\s+\w+ing|thank(?:s|\s+you)\b(?!\s*[,!.:;-]).*|finally$|but\s+for|to correct my|great\s+\w+ \w+$)", core, re.IGNORECASE)
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 
 from .command import AsJson, examples, print_json
 from .memory_commands import memory
+from .tool_commands import tools
 
 if TYPE_CHECKING:
     from .settings import Settings
@@ -61,6 +62,7 @@ app = typer.Typer(
 )
 
 app.add_typer(memory)
+app.add_typer(tools)
 
 Thread = Annotated[str | None, typer.Option("--thread", metavar="ID", help="Which thread; see `threads`.")]
 User = Annotated[str | None, typer.Option("--user", metavar="ID", help="Owner of the long-term memory.")]
@@ -193,7 +195,10 @@ def demo(
     out = console()
     pause = 0.0 if fast else delay if delay is not None else 2.0 if out.is_terminal else 0.0
     lines = read_script(files("taskloom.agent").joinpath("demo.json").read_bytes(), "demo.json")
-    with _temporary_home(_settings().model_copy(update={"model": ""})) as given, _opened(given) as opened:
+    with (
+        _temporary_home(_settings(tools=False).model_copy(update={"model": ""})) as given,
+        _opened(given) as opened,
+    ):
         for number, played in enumerate(play(opened, lines, thread="demo", context=Context()), 1):
             out.print(Rule(f"{number}. {played.line.note}", align="left", style="dim"))
             out.print(f"> {safe(played.line.user)}", style="bold")
@@ -222,7 +227,7 @@ def threads(as_json: AsJson = False) -> None:
     """List the threads, the last used first."""
     from .terminal import console, thread_list
 
-    with _opened(_settings()) as opened:
+    with _opened(_settings(tools=False)) as opened:
         found = opened.threads()
     if as_json:
         print_json(
@@ -258,7 +263,7 @@ def tasks(
     from .script import task_records
     from .terminal import console, task_tree
 
-    with _opened(_settings()) as opened:
+    with _opened(_settings(tools=False)) as opened:
         name = _existing(opened, thread)
         graph = opened.tasks(name)
     match form:
@@ -288,7 +293,7 @@ def export_thread(
     from .chat import write_file
     from .problems import InputError
 
-    with _opened(_settings()) as opened:
+    with _opened(_settings(tools=False)) as opened:
         text = opened.export(_existing(opened, thread))
     if str(file) == "-":
         typer.echo(text)
@@ -316,7 +321,7 @@ def import_thread(
     from .problems import InputError
 
     text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    with _opened(_settings()) as opened:
+    with _opened(_settings(tools=False)) as opened:
         name = _checked(thread) or _new(opened)
         if opened.tasks(name) and not force:
             raise InputError(f"thread {name!r} has tasks: --force puts the import in their place")
@@ -381,10 +386,12 @@ def _fail(error: Exception) -> NoReturn:
     raise typer.Exit(WRONG if wrong else FAILED)
 
 
-def _settings() -> Settings:
+def _settings(*, tools: bool = True) -> Settings:
+    """The settings; without tools for a command that carries nothing out, since their servers take time."""
     from .settings import Settings
 
-    return Settings()
+    given = Settings()
+    return given if tools else given.model_copy(update={"tools": None})
 
 
 @contextmanager
@@ -405,18 +412,14 @@ def _temporary_home(given: Settings) -> Iterator[Settings]:
 
 
 def _context(user: str | None, schemas: Path | None) -> Context:
-    from .slots import SchemaError, load_schemas
+    from .graph import schemas_in
     from .state import Context
 
     if user is not None and not user.strip():
         raise typer.BadParameter("a user has a name", param_hint="--user")
     fields: dict[str, Any] = {} if user is None else {"user_id": user}
     if schemas is not None:
-        try:
-            loaded = load_schemas(schemas.read_bytes().decode("utf-8-sig", "replace"))
-        except SchemaError as error:
-            raise SchemaError(f"{schemas}: {error}") from error
-        fields["schemas"] = [schema.model_dump() for schema in loaded]
+        fields["schemas"] = list(schemas_in(schemas))
     return Context(**fields)
 
 

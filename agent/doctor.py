@@ -44,6 +44,8 @@ def findings(given: Settings) -> Iterator[Finding]:
     yield _home(given.home)
     yield _database(given.home)
     yield from _memory(given)
+    yield _tools(given)
+    yield _calls(given.home)
 
 
 def _version(name: str) -> str:
@@ -166,3 +168,48 @@ def _memory(given: Settings) -> Iterator[Finding]:
         yield Finding("outbox", False, str(error))
     finally:
         longterm.close()
+
+
+def _tools(given: Settings) -> Finding:
+    """The tools file: whether its tools can be made."""
+    from taskloom.tools.errors import ToolError
+
+    from .graph import loaded_tools
+
+    if given.tools is None:
+        return Finding("tools", None, "none (TASKLOOM_TOOLS names a file of them)")
+    try:
+        loaded = loaded_tools(given)
+    except ToolError as error:
+        return Finding("tools", False, str(error))
+    try:
+        marked = sum(one.side_effects for one in loaded.registry.values())
+        told = f", {marked} with side effects" if marked else ""
+        return Finding("tools", True, f"{len(loaded.registry)} in {given.tools}{told}")
+    finally:
+        loaded.close()
+
+
+def _calls(home: Path) -> Finding:
+    """The journal of calls: those of which no turn has told yet."""
+    from taskloom.tools.errors import ToolError
+    from taskloom.tools.journal import FileJournal
+
+    from .graph import JOURNAL
+
+    if not (home / JOURNAL).exists():
+        return Finding("calls", None, "none yet")
+    try:
+        journal = FileJournal(home / JOURNAL)
+        try:
+            left = journal.entries()
+        finally:
+            journal.shut()
+    except ToolError as error:
+        return Finding("calls", False, str(error))
+    if not left:
+        return Finding("calls", True, "none open")
+    named = [f"{entry.tool} on thread {entry.thread} ({entry.state})" for entry in left[-5:]]
+    return Finding(
+        "calls", None, f"{len(left)} of turns that were broken off, told in the next turn: {', '.join(named)}"
+    )

@@ -42,7 +42,7 @@ _CORRECTION = (
 
 
 def made(turn: Turn, before: Sequence[Pending], *, thread: str, outline: str) -> Pending | None:
-    """The experience of a turn that changed something, or that could not be read; else None.
+    """The experience of a turn that changed something, asked about a guess, or could not be read; else None.
 
     Where the turn before could not be read and this one says the same, it tells what that one meant: then the
     words of that one are the experience.
@@ -50,7 +50,8 @@ def made(turn: Turn, before: Sequence[Pending], *, thread: str, outline: str) ->
     touched = tuple(dict.fromkeys(key for change in turn.changes for key in change.changed))
     steps = tuple(step for step in turn.steps if step.act not in _NOTHING_DONE)
     unread = any(step.act == "unsure" and not step.proposed for step in turn.steps)
-    if not (touched and steps) and not (unread and not touched):
+    guess = () if touched else _guessed(turn)
+    if not (touched and steps) and not (unread and not touched) and not guess:
         return None
     query, by = turn.utterance, str(turn.by)
     last = before[-1] if before else None
@@ -64,11 +65,19 @@ def made(turn: Turn, before: Sequence[Pending], *, thread: str, outline: str) ->
         thread=thread,
         turn=turn.number,
         outline=clip(outline, 600),
-        execution=tuple(_stored(step) for step in steps) if touched else (),
+        execution=tuple(_stored(step) for step in (steps if touched else guess)),
         led_by=turn.examples,
         by=by,
     )
-    return Pending(experience=experience, touched=(*touched, *turn.proposals))
+    return Pending(experience=experience, touched=(*touched, *turn.proposals), asked=bool(guess))
+
+
+def _guessed(turn: Turn) -> tuple[Step, ...]:
+    """The steps that the turn's question proposes: a yes would mean that its words were read rightly so."""
+    if turn.question is None:
+        return ()
+    asked = (step for step in turn.steps if turn.question.said and step.text.startswith(turn.question.said))
+    return next((step.proposed for step in asked if step.proposed), ())
 
 
 def _stored(step: Step) -> dict[str, Any]:
@@ -114,6 +123,10 @@ def settled(
     for pending in waiting:
         if pending.unread:  # the next turn has made use of it, or nothing will
             continue
+        if pending.asked:
+            if _agreed(pending, turn):
+                done.append((pending.experience, Outcome(1, strict=True)))
+            continue
         told: list[Event] = list(_events(pending, turn, graph))
         if feedback in ("good", "bad") and pending is waiting[-1]:
             told.append("good" if feedback == "good" else "bad")
@@ -125,6 +138,12 @@ def settled(
         else:
             done.append((pending.experience, how))
     return done, tuple(left)
+
+
+def _agreed(pending: Pending, turn: Turn) -> bool:
+    """Whether a turn is the yes to the guess that the turn before asked about, and did what that said."""
+    next_one = turn.number - pending.experience.turn == 1
+    return next_one and any(step.act == "yes" for step in turn.steps) and any(c.changed for c in turn.changes)
 
 
 def _events(pending: Pending, turn: Turn, graph: TaskGraph) -> Iterator[Event]:

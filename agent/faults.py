@@ -55,6 +55,7 @@ _SAID = re.compile(
 def _without_given(reply: str, brief: Brief) -> str:
     """The reply without what is not its own: notes, reasons for refusals, the question, the user's words."""
     given = [brief.note, brief.turn.note, *(change.refused or "" for change in brief.turn.changes)]
+    given += [act.text for act in brief.turn.acts]
     given += [brief.turn.question.question.rstrip("?. ")] if brief.turn.question else []
     for phrase in sorted(filter(None, given), key=len, reverse=True):
         for form in (phrase, clip(phrase, 200)):
@@ -376,7 +377,8 @@ def _asked_values(graph: TaskGraph, answer: Answer) -> list[TaskNode]:
         below = dict.fromkeys(part.id for node in nodes for part in graph.subtree(node.id))
         nodes = [graph[key] for key in below]
     active = [node for node in nodes if node.active]
-    return [node for node in active if node.value] if len(active) <= MANY else []
+    told = [node for node in active if node.value and not node.source.startswith("tool:")]
+    return told if len(active) <= MANY else []  # what a tool gave may be told in other words
 
 
 def _question_left_out(reply: str, said: set[str], question: Clarify) -> Iterator[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from taskloom.memory.operations import Check, is_part
+from taskloom.memory.consolidate import is_person_name
+from taskloom.memory.operations import is_part
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
 
 from . import patterns as re
@@ -59,6 +60,33 @@ def words_of(node: Revision) -> frozenset[str]:
 def _stems(node: TaskNode) -> frozenset[str]:
     """The stems by which a task can be named, as it is or was."""
     return words_of(node).union(*map(words_of, node.history))
+
+
+_PERSON = re.compile(r"(?:participant|guest|assignee|attendee|speaker|player)")
+_COUNTED = frozenset(["party_size", "people", "guests", "guest", "count", "participants", "seats", "persons"])
+
+
+_ROLES: Mapping[str, Callable[[TaskNode], bool]] = {
+    "person": lambda node: _PERSON.match(node.name) is not None,
+    "assignee": lambda node: node.name.startswith("assignee"),
+    "counted": lambda node: node.name in _COUNTED,
+    "part": is_part,
+    "proposed": lambda node: node.status == "proposed",
+}
+
+
+def _roles(node: TaskNode) -> tuple[str, ...]:
+    """What a task is to readers that look for a few among many."""
+    return tuple(role for role, found in _ROLES.items() if found(node))
+
+
+def in_role(graph: TaskGraph, role: str) -> Iterator[TaskNode]:
+    """The tasks that are 'person', 'assignee', 'counted', 'part' or 'proposed', those out of the plan included.
+
+    They come in the order in which they came to be so; no others are walked.
+    """
+    nodes = (graph[key] for key in graph.index(_roles).get(role, ()))
+    return filter(_ROLES[role], nodes)
 
 
 def knows(graph: TaskGraph, words: str) -> bool:
@@ -452,6 +480,17 @@ class Finder:
             return self.holder(whole[0])
         return whole[0] if whole else None
 
+    def _counting(self, wanted: frozenset[str], *, people: bool) -> list[TaskNode]:
+        """The active tasks that have a stem or are part of one that has; people: those that count people too."""
+        index = self.graph.index(_stems)
+        named = dict.fromkeys(key for stem in wanted for key in index.get(stem, ()))
+        found = {node.id: node for key in named for node in (self.graph[key], *self.graph.parts(key))}
+        if people:
+            found |= {node.id: node for node in in_role(self.graph, "counted")}
+        return sorted(
+            (node for node in found.values() if node.active), key=lambda node: (len(node.id), node.id)
+        )
+
     def _number_slot(self, words: str) -> TaskNode | None:
         """The task that holds the number of something."""
         wanted = content(words)
@@ -459,14 +498,10 @@ class Finder:
             wanted & content("people person guest guests participant attendee head seats adult pupil kid")
         )
         candidates = []
-        for node in self.graph.active:
+        for node in self._counting(wanted, people=people):
             above = words_of(self.graph[node.parent]) if node.parent else frozenset()
             own = words_of(node)
-            if wanted & own or (
-                people
-                and node.name
-                in ("party_size", "people", "guests", "guest", "count", "participants", "seats", "persons")
-            ):
+            if wanted & own or (people and node.name in _COUNTED):
                 score = 2.0 + len(wanted & own)
             elif wanted and wanted <= (own | above):
                 score = 1.0
@@ -553,31 +588,6 @@ def typed_in(title: str, slot: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def is_person_name(slot: str) -> bool:
-    """Whether a slot name is one for people."""
-    return (
-        re.match(r"(?:participant|guest|assignee|attendee|speaker|player|teacher|passenger)", slot)
-        is not None
-    )
-
-
 def is_person_slot(node: TaskNode) -> bool:
     """Whether a task is a person: a participant, a guest, an assignee."""
     return is_person_name(node.name)
-
-
-def focus_after(
-    graph: TaskGraph, focus: Sequence[str], changes: Iterable[object], checks: Iterable[Check], size: int = 8
-) -> tuple[str, ...]:
-    """Ids of the tasks that the talk is about after a turn, the latest first.
-
-    changes: records with `changed` (ids, the one meant first), in order. checks: the questions of the turn.
-    """
-    order: list[str] = []
-    for change in changes:
-        changed = tuple(getattr(change, "changed", ()))
-        order = [*changed[:1], *order]
-    for check in checks:
-        order = [*list(check.question.tasks[:3]), *order]
-    seen = dict.fromkeys(key for key in [*order, *focus] if key in graph)
-    return tuple(seen)[:size]

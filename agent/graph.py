@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import cache, partial
+from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from langgraph.graph import END, START, StateGraph
@@ -13,17 +15,21 @@ from taskloom.memory.embed import Embedder
 from taskloom.memory.outbox import Outbox
 from taskloom.memory.policies import Policy
 from taskloom.memory.store import Store
+from taskloom.tools.journal import FileJournal
 
+from .act import Equipment
 from .experiences import Taught
 from .interpreter import Hybrid
 from .longterm import LongTerm
 from .nodes import (
     Services,
     Voice,
+    act_node,
     apologise,
     classify_intent,
     decompose,
     fill_slots,
+    goes_on,
     remember,
     respond,
     retrieve_closure,
@@ -32,15 +38,20 @@ from .nodes import (
 from .replies import TemplateResponder
 from .rules import Rules
 from .settings import Settings, settings
+from .slots import SchemaError, load_schemas
 from .state import Context, Input, Output, State
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from taskloom.tools.config import Loaded
+
     from .narrate import Narrator
 
 Taskgraph = CompiledStateGraph[State, Context, Input, Output]
 
 NO_MODEL = ("", "rules")
-OUTBOX = "outbox.sqlite"  # file under the home
+OUTBOX, JOURNAL = "outbox.sqlite", "calls.sqlite"  # files under the home
 
 NODES = (decompose, classify_intent, update_graph, retrieve_closure, fill_slots, respond, remember)
 
@@ -61,8 +72,12 @@ def build_graph(services: Services, *, checkpointer: Checkpointer = None) -> Tas
         # Nothing has been changed yet while these two run, so an error can be answered instead of raised.
         handler: Any = apologise if node in (decompose, classify_intent) else None
         builder.add_node(node.__name__, partial(node, services=services), error_handler=handler)
-    for before, after in zip([START, *names], [*names, END], strict=True):
-        builder.add_edge(before, after)
+    for before, after in pairwise([START, *names, END]):
+        if before != "fill_slots":
+            builder.add_edge(before, after)
+    builder.add_node("act", act_node(services))
+    builder.add_edge("act", "respond")
+    builder.add_conditional_edges("fill_slots", partial(goes_on, services=services), ["act", "respond"])
     return builder.compile(checkpointer=checkpointer, name="taskloom")
 
 
@@ -80,9 +95,75 @@ def default_services(given: Settings | None = None) -> Services:
 
         chat: Any = chat_model(given, name)
         interpreter = Hybrid(rules, ModelInterpreter(chat, rules), filter_first=given.rules_first)
-        return Voice(interpreter, ModelResponder(chat))
+        from .choosing import ModelChooser
 
-    return Services(voice=voice, template=template, replies=given.replies, memory=longterm_of(given))
+        return Voice(interpreter, ModelResponder(chat), ModelChooser(chat))
+
+    return Services(
+        voice=voice, template=template, replies=given.replies, memory=longterm_of(given),
+        tools=equipment_of(given),
+    )  # fmt: skip
+
+
+def equipment_of(given: Settings) -> Equipment | None:
+    """The tools of the file that the settings name, made; None where they name none.
+
+    Raises:
+        ToolDefinitionError: the file or a tool in it is not right; the message names all of that.
+    """
+    if given.tools is None:
+        return None
+    loaded, journal = loaded_tools(given), FileJournal(given.home / JOURNAL)
+
+    def close() -> None:
+        loaded.close()
+        journal.shut()
+
+    return Equipment(
+        registry=loaded.registry, journal=journal, rerun=given.rerun,
+        max_subtasks=given.max_subtasks, seconds=given.act_seconds, tokens=given.act_tokens,
+        context=loaded.config.context, shared=loaded.config.shared, bank=loaded.bank,
+        schemas=schemas_in(loaded.schemas) if loaded.schemas else (), close=close,
+    )  # fmt: skip
+
+
+def schemas_in(path: Path) -> tuple[dict[str, Any], ...]:
+    """The task schemas of a file, as a context takes them.
+
+    Raises:
+        SchemaError: it holds none, or wrong ones; the message names the file.
+        OSError: it cannot be read.
+    """
+    try:
+        found = load_schemas(path.read_bytes().decode("utf-8-sig", "replace"))
+    except SchemaError as error:
+        raise SchemaError(f"{path}: {error}") from error
+    return tuple(schema.model_dump() for schema in found)
+
+
+def loaded_tools(given: Settings) -> Loaded:
+    """The tools of the file that the settings name, selected by the ranking of long-term memory.
+
+    Raises:
+        ToolDefinitionError: the file or a tool in it is not right; the message names all of that.
+    """
+    from taskloom.tools.config import load_agent
+
+    from .search import HybridIndex
+
+    def model() -> BaseChatModel:
+        from .llm import chat_client
+
+        return chat_client(given)
+
+    embedder = cache(partial(_embedder, given))
+    asked = model if given.model not in NO_MODEL else None
+    return load_agent(
+        given.tools or Path(),
+        index=partial(HybridIndex, embedder, requests=True),
+        documents=partial(HybridIndex, embedder),
+        model=asked,
+    )
 
 
 def longterm_of(given: Settings) -> LongTerm | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import (
     Add,
     Check,
@@ -47,7 +48,6 @@ from .finding import (
     head_is_event,
     is_event,
     is_member,
-    is_person_name,
     is_person_slot,
     is_project,
     kind_name,
@@ -358,7 +358,9 @@ class _Grounder(Finder):
         """Set a slot that is named just as the schema of the task in focus names it; whether it was."""
         if not step.slot or step.value is None or spoken(step.slot).lower() != step.target.lower():
             return False
-        found = schema_of(replace(self.view, graph=self.graph))
+        begun = any(self.graph[key].parent is None for key in self.new)  # then no question is about it
+        question = None if begun else self.view.question
+        found = schema_of(replace(self.view, graph=self.graph, focus=tuple(self.focus), question=question))
         slot = next((one for one in found[1].slots if one.name == step.slot), None) if found else None
         if found is None or slot is None:
             return False

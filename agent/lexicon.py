@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from threading import Lock
 
 import snowballstemmer
 
 from . import patterns as re
 
-_STEMMER = snowballstemmer.stemmer("english")
+_STEMMER, _STEMMING = snowballstemmer.stemmer("english"), Lock()
 
 STOP = frozenset(
     """a an the this that these those my our your his her its their some any all both each every of to in on at
@@ -136,7 +137,8 @@ MOODS = frozenset(
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """The stem of one lower-case word."""
-    return str(_STEMMER.stemWord(word))
+    with _STEMMING:  # it keeps the word it works on
+        return str(_STEMMER.stemWord(word))
 
 
 @lru_cache(maxsize=50_000)

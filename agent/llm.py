@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import openai
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from numpy.typing import NDArray
@@ -355,6 +356,21 @@ def chat_model(given: Settings, model: str = "") -> ChatModel:
             patience=2 * given.model_timeout,
         )
     )
+
+
+def chat_client(given: Settings) -> BaseChatModel:
+    """The model that the settings name as LangChain's chat model, for functions that a model carries out."""
+    options: dict[str, Any] = {
+        "model": given.model,
+        "api_key": given.openai_api_key or SecretStr("not set"),
+        "base_url": given.openai_base_url,
+        "timeout": given.model_timeout,
+        "max_retries": 2,
+        "use_responses_api": False,
+        "stream_usage": True,
+        "tags": ["nostream"],
+    }
+    return ChatOpenAI(**options)
 
 
 class EndpointEmbedder:

@@ -7,29 +7,37 @@ the talk: when a task is finished, when enough waits, and before anything is loo
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
 from threading import Lock
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
-from taskloom.memory.consolidate import Exchange, due, facts_of, summarise
+from taskloom.memory.claims import Answer
+from taskloom.memory.consolidate import Exchange, due, facts_of, people, summarise
 from taskloom.memory.curator import Curator
 from taskloom.memory.judge import CANDIDATES, Ranked, pairs_for, rank_units
 from taskloom.memory.outbox import Outbox, OutboxError
 from taskloom.memory.pointing import when
 from taskloom.memory.policies import Outcome, Policy, offered, settle
-from taskloom.memory.records import Experience, IntentUnit, now
+from taskloom.memory.records import Experience, Fact, IntentUnit, now
 from taskloom.memory.store import AnyRecord, Store, StoreError
 from taskloom.memory.tasks import TaskGraph
 
-from .interpreter import Interpreter, Reading, View
-from .recall import refer
+from .finding import in_role
+from .interpreter import Interpreter, Reading, Step, View
+from .knowing import Asked, answering, asked, covers, is_beside
+from .knowing import told as told_facts
+from .lexicon import content
+from .named import named_task
+from .recall import Reference, asks_of_the_past, other_one, refer
 from .sessions import LEFT, Session, Sessions
-from .slots import Remembered, TaskSchema, kind_of, missing_slots
-from .state import Turn
-from .units import about_same, remembered, told, unit_of
+from .slots import Remembered, TaskSchema, kind_of, missing_slots, offered_roots
+from .state import Known, Turn
+from .statements import statements
+from .units import about_same, remembered, told, unit_of, without
 from .wording import is_action, spoken, the
 
 if TYPE_CHECKING:
@@ -41,6 +49,7 @@ Found = TypeVar("Found")
 
 BUFFER = 40  # records that are added before they are written
 TOLD = 5  # units told in one reply
+ALIKE = 40  # facts that are looked at for one question
 NEW = ("task", "add")  # acts that may begin a task
 SIMILAR = 0.5  # cosine from which words are like others
 LIKELY = 0.5  # score from which a value is proposed
@@ -130,7 +139,8 @@ class LongTerm:
             return ()
         first = ranked[0].unit
         same = tuple(one for one in remembered(first) if one.slot in missing and not one.member)
-        missing = {slot: words for slot, words in missing.items() if slot not in {one.slot for one in same}}
+        decided = {*first.dropped, *(one.slot for one in same)}
+        missing = {slot: words for slot, words in missing.items() if slot not in decided}
         judge = self.narrator().judge if self.narrator and self._model_judges else None
         found = pairs_for(text, missing, ranked, self.store.embedder, judge=judge)
         best = [values[0] for values in found.values() if values and values[0].score >= LIKELY]
@@ -143,6 +153,16 @@ class LongTerm:
         found = [unit for unit in self.store.records(user, "unit") if _earlier(unit, thread)]
         return max(found, key=lambda unit: (unit.at, unit.order), default=None)
 
+    def before(self, user: str, unit: IntentUnit, *, thread: str) -> tuple[IntentUnit, ...]:
+        """Earlier tasks of the same kind in other sessions than this one, the newest first."""
+        found = [
+            one
+            for one in self.store.records(user, "unit")
+            if isinstance(one, IntentUnit) and one.intent == unit.intent and one.thread != thread
+            if (one.at, one.order) < (unit.at, unit.order)
+        ]
+        return tuple(sorted(found, key=lambda one: (one.at, one.order), reverse=True))
+
     def earlier(self, user: str, text: str, moment: datetime, *, thread: str) -> tuple[str, ...]:
         """What earlier sessions tell on a question, a line each, in order of time; () where nothing fits."""
         span = when(text, moment.astimezone())
@@ -152,6 +172,31 @@ class LongTerm:
         else:
             chosen = [unit for unit in ranked if about_same(text, unit)][:1]
         return told(sorted(chosen, key=lambda unit: unit.at))
+
+    def facts(
+        self, user: str, text: str, moment: datetime, *, thread: str, taken: Container[int] = ()
+    ) -> tuple[Fact, ...]:
+        """The facts that answer a question, in order of time; of this thread only what its tasks do not tell.
+
+        taken: turns of the thread that changed tasks.
+
+        Raises:
+            StoreError: the store cannot be read.
+            OutboxError: what waits cannot be kept.
+        """
+        for session in self._sessions.of(user):
+            self._note(session)
+        self._fresh(user)
+        hits = self.store.search(user, text, kind="fact", limit=ALIKE)
+        if not hits:
+            return ()
+        question = asked(text, people(hit.record for hit in hits if isinstance(hit.record, Fact)))
+        found = answering(question, hits, lambda: self._facts(user), thread=thread, taken=taken)
+        span = when(text, moment.astimezone()) if asks_of_the_past(text, answered=True) else None
+        return tuple(fact for fact in found if span is None or span[0] <= fact.at < span[1])
+
+    def _facts(self, user: str) -> tuple[Fact, ...]:
+        return tuple(fact for fact in self.store.records(user, "fact") if isinstance(fact, Fact))
 
     def examples(self, user: str, text: str, *, limit: int = 3) -> tuple[Experience, ...]:
         """Confirmed experiences with words like these, best first."""
@@ -199,11 +244,11 @@ class LongTerm:
         return what == "all"
 
     def _note(self, session: Session) -> None:
-        """Queue what the tasks of a session tell of its turns."""
-        if session.noted < len(session.turns):
-            session.noted = len(session.turns)
-            if facts := summarise(session.turns, session.tasks, called=the):
-                self.outbox.add(session.user, facts)
+        """Queue what a session tells of its turns, if the last of them tell something."""
+        new = replace(session, turns=session.turns[session.noted :])
+        session.noted = len(session.turns)
+        if new.turns and _told(new):
+            self.outbox.add(session.user, _told(session))
 
     def _end(self, session: Session) -> None:
         """Have the model tell a session beside the talk, if there is one, and write what waits."""
@@ -273,6 +318,14 @@ class LongTerm:
         self._store = self._outbox = None
 
 
+def _told(session: Session) -> tuple[Fact, ...]:
+    """What a session tells without a model: what became of its tasks, and what the user said beside them."""
+    numbers = {turn.turn for turn in session.turns}
+    states = (state.turn for node in session.tasks.values() for state in node.states())
+    said = statements(session.turns, numbers.intersection(states))
+    return (*summarise(session.turns, session.tasks, called=the), *said)
+
+
 def _earlier(record: AnyRecord, thread: str) -> TypeGuard[IntentUnit]:
     """Whether a record is a task of another thread that has something to propose."""
     return isinstance(record, IntentUnit) and record.thread != thread and bool(record.pairs)
@@ -323,6 +376,17 @@ class Memory:
         """What earlier sessions tell on a question, a line each."""
         return self._asked(lambda memory: memory.earlier(self._user, text, now, thread=self.thread), ())
 
+    def facts(self, text: str, now: datetime, taken: Container[int], *, beside: bool) -> tuple[Fact, ...]:
+        """The facts that answer a question, in order of time, see `LongTerm.facts`.
+
+        beside: only those that no task tells.
+        """
+        nothing: tuple[Fact, ...] = ()
+        found = self._asked(
+            lambda memory: memory.facts(self._user, text, now, thread=self.thread, taken=taken), nothing
+        )
+        return tuple(fact for fact in found if is_beside(fact) or not beside)
+
     def remembered(
         self, graph: TaskGraph, turn: Turn, schemas: Sequence[TaskSchema]
     ) -> dict[str, tuple[Remembered, ...]]:
@@ -331,6 +395,8 @@ class Memory:
             change.changed[0] for change in turn.changes if change.operation.kind == "add" and change.changed
         ]
         roots = dict.fromkeys(key for key in made if graph[key].parent is None and graph[key].active)
+        if turn.recalled is not None and not roots:  # in place of what is proposed already
+            roots = dict.fromkeys(offered_roots(graph))
         found: dict[str, tuple[Remembered, ...]] = {}
         for root in roots:
             schema = kind_of(graph, root, schemas)
@@ -339,22 +405,55 @@ class Memory:
                 missing = missing_slots(graph, root, schema, optional=unit is not None)
                 found[root] = self._values(turn.utterance, schema, missing, unit)
             elif unit is not None:
-                found[root] = remembered(unit)
+                found[root] = remembered(unit, self._before(unit))
         return found
+
+    def _before(self, unit: IntentUnit) -> tuple[IntentUnit, ...]:
+        return self._asked(lambda memory: memory.before(self._user, unit, thread=self.thread), ())
 
     def _values(
         self, text: str, schema: TaskSchema, missing: Mapping[str, str], unit: IntentUnit | None
     ) -> tuple[Remembered, ...]:
-        """What to propose for the missing slots of a task: of the unit that is meant, or of its kind."""
+        """What to propose for the missing slots of a task: of the unit that is meant, or of its kind.
+
+        What the kind requires and the unit does not say is looked for in others.
+        """
 
         def look(memory: LongTerm) -> tuple[Remembered, ...]:
+            own: tuple[Remembered, ...] = ()
+            left = missing
             if unit is not None:  # the words point to it, however they say so
-                return memory.values(text, missing, (Ranked(unit, 1.0, 1.0),))
+                own = memory.values(text, missing, (Ranked(unit, 1.0, 1.0),))
+                whole = memory.store.get(self._user, [unit.id]).get(unit.id)
+                told = {pair.slot for pair in whole.pairs} if isinstance(whole, IntentUnit) else set()
+                told |= {one.slot for one in own} | {slot.name for slot in schema.slots if not slot.required}
+                left = {slot: words for slot, words in missing.items() if slot not in told}
+            if not left:
+                return own
             ranked = memory.meant(self._user, text, thread=self.thread)
             ranked = tuple(one for one in ranked if one.unit.intent == schema.name)
-            return memory.values(text, missing, ranked)
+            return (*own, *memory.values(text, left, ranked))
 
         return self._asked(look, ()) if missing else ()
+
+    def instead(self, graph: TaskGraph, text: str) -> IntentUnit | None:
+        """Another task of the kind whose values are proposed, where words ask for it: 'no, the other one'."""
+        words = other_one(text)
+        sources = {node.source.removeprefix("memory:") for node in in_role(graph, "proposed")}
+        if words is None or not sources:
+            return None
+
+        def look(memory: LongTerm) -> IntentUnit | None:
+            found = memory.store.get(self._user, sorted(sources)).values()
+            first = next((one for one in found if isinstance(one, IntentUnit)), None)
+            if first is None:
+                return None
+            ranked = memory.meant(self._user, f"{first.title} {words}", thread=self.thread)
+            others = (one.unit for one in ranked if one.unit.id not in sources)
+            same = (one for one in others if one.intent == first.intent or about_same(first.title, one))
+            return next((one for one in same if content(words) <= content(one.text)), None)
+
+        return self._asked(look, None)
 
     def keep(
         self,
@@ -384,6 +483,66 @@ class Memory:
             return otherwise
 
 
+def recollected(
+    turn: Turn, answers: Sequence[Answer], graph: TaskGraph, memory: Memory, now: datetime
+) -> tuple[tuple[str, ...], tuple[Known, ...]]:
+    """What earlier sessions, and facts, tell on the questions of a turn: lines of units, and facts.
+
+    Facts stand in for answers that the tasks do not have. A question of an earlier session gets the task of
+    that session, unless the user told in so many words what it asks for, or what was before is asked for.
+    """
+    texts = [step.text for step in turn.steps if step.act == "ask"]
+    if len(texts) != len(answers):
+        texts = [turn.utterance] * len(answers)
+    taken = {state.turn for node in graph.values() for state in node.states()}
+    found = {
+        n: memory.facts(text, now, taken, beside=bool(one.tasks))
+        for n, (text, one) in enumerate(zip(texts, answers, strict=True))
+        if _open(one, asked(text), graph)
+    }
+    if asks_of_the_past(turn.utterance, answered=any(one.tasks for one in answers)):
+        plain = any(is_beside(fact) or fact.status == "former" for facts in found.values() for fact in facts)
+        if not plain and (lines := memory.earlier(turn.utterance, now)):
+            return lines, ()
+    return (), tuple(
+        Known(
+            answer=n,
+            instead=bool(asked(texts[n]).words) or not answers[n].tasks,
+            facts=tuple(fact.id for fact in facts),
+            lines=told_facts(facts),
+        )
+        for n, facts in found.items()
+        if facts
+    )
+
+
+def _open(answer: Answer, question: Asked, graph: TaskGraph) -> bool:
+    """Whether the tasks leave a question open, or speak of something else than it asks for."""
+    supposed, verdict = answer.question, answer.verdict
+    if supposed.denied or supposed.act is not None or answer.count or answer.events:
+        return False
+    if not answer.tasks or (verdict is not None and verdict.kind in ("never", "unknown")):
+        return True
+    nodes = [node for key in answer.tasks for node in (graph[key], *graph.ancestors(key))]
+    says = " ".join(f"{spoken(state.slot)} {state.title} {state.value or ''}"
+                    for node in nodes for state in node.states())  # fmt: skip
+    return supposed.kind in _TOLD_OF and not (question.words and covers(question, says))
+
+
+_TOLD_OF = ("value", "claim", "ever", "before", "summary")  # kinds of question that facts may answer better
+
+
+def _named_in(text: str, unit: IntentUnit, graph: TaskGraph) -> tuple[Step, ...]:
+    """The values of a unit that words name, for slots that have another: 'in Bergen' is not in Oslo."""
+    parts = {part.name: part for root in offered_roots(graph) for part in graph.subtree(root)[1:]}
+    named = [pair for pair in unit.pairs if content(pair.answer) and content(pair.answer) <= content(text)]
+    return tuple(
+        Step(text=text, act="set", intent="update", task=parts[pair.slot].id, value=pair.answer)
+        for pair in named
+        if pair.slot in parts and parts[pair.slot].status == "filled"
+    )
+
+
 def read_with_memory(
     text: str, view: View, interpreter: Interpreter, memory: Memory
 ) -> tuple[Reading, IntentUnit | None]:
@@ -393,11 +552,19 @@ def read_with_memory(
         The reading, and the task of the earlier session that is pointed to, if memory has it. Words that ask
         for no new task are read as they are.
     """
-    reference = refer(text) if memory else None
-    if reference is None:
-        return interpreter.read(text, view), None
+    if memory and (unit := memory.instead(view.graph, text)):
+        return Reading(
+            _named_in(text, unit, view.graph) or (Step(text=text, act="chat", intent="check"),)
+        ), unit
+    reference = refer(text) or _request(text, view)
+    if reference is None or not memory:
+        reading = interpreter.read(text, view)
+        bare = reference is not None and not reference.words("") and reading.by == "rules"
+        return (_unsure(text, reading) if bare else reading), None
     unit = memory.unit(text) if reference.request else memory.latest()
     title = "" if unit is None else unit.title if is_action(unit.title) else f"plan {the(unit.title)}"
+    if unit is not None and (rest := without(unit, reference.changes)):
+        unit, reference = rest, replace(reference, changes="")
     if words := reference.words(title):
         reading = interpreter.read(words, view)
         if any(step.act in NEW and not step.within and step.within_task is None for step in reading.steps):
@@ -406,4 +573,19 @@ def read_with_memory(
     else:
         reading = Reading(())
     again = interpreter.read(text, view)
+    if unit is None and not reference.words("") and again.by == "rules":
+        again = _unsure(text, again)
     return replace(again, usage=again.usage + reading.usage), None
+
+
+def _request(text: str, view: View) -> Reference | None:
+    """How a request for a task of a kind that begins as a change points back: 'add an event, as before'."""
+    bare = re.sub(r"^please\s+", "", text.strip(), flags=re.IGNORECASE)
+    found = refer(f"I want to {bare[:1].lower()}{bare[1:]}") if view.schemas else None
+    return found if found and found.request and named_task(found.request, view) else None
+
+
+def _unsure(text: str, reading: Reading) -> Reading:
+    """What to make of 'same as last time' where there was no last time: not a task of that name."""
+    step = Step(text=text, act="unsure", intent="check", value=text.strip())
+    return replace(reading, steps=(step,), sure=False)

@@ -130,7 +130,8 @@ def _forget_all(user: str, *, threads: bool, yes: bool) -> None:
     from .threads import Taskloom
 
     _check(user)
-    with Taskloom.open(settings()) as opened:
+    given = settings()
+    with Taskloom.open(given) as opened:
         longterm = opened.longterm
         if longterm is None:
             raise _wrong("long-term memory is off: TASKLOOM_MEMORY=1 turns it on")
@@ -146,7 +147,23 @@ def _forget_all(user: str, *, threads: bool, yes: bool) -> None:
             opened.delete(thread)
         if found:
             opened.compact()
+    if threads:
+        _forget_calls(given.home, user)
     typer.echo(f"Forgot {what}.")
+
+
+def _forget_calls(home: Path, user: str) -> None:
+    """Forget what the journal of calls holds of a user, if there is one."""
+    from taskloom.tools.journal import FileJournal
+
+    from .graph import JOURNAL
+
+    if (home / JOURNAL).exists():
+        journal = FileJournal(home / JOURNAL)
+        try:
+            journal.forget(user)
+        finally:
+            journal.shut()
 
 
 @memory.command(
@@ -156,12 +173,15 @@ def export(
     path: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Default: standard output.")] = None,
     user: User = LOCAL,
 ) -> None:
-    """Write all records, one JSON object a line."""
+    """Write all records, one JSON object a line, and before them how many steps their policies count."""
+    from taskloom.memory.records import Stream
+
     from .chat import write_file
 
     with _opened(user) as longterm:
-        found = longterm.store.records(user)
-    text = "".join(f"{record.model_dump_json()}\n" for record in found)
+        found, stream = longterm.store.records(user), longterm.store.stream(user)
+    lines = found if stream == Stream() else (stream, *found)
+    text = "".join(f"{line.model_dump_json()}\n" for line in lines)
     if path is None:
         typer.echo(text, nl=False)
         return
@@ -182,22 +202,27 @@ def import_records(
 
     from pydantic import ValidationError
 
-    from taskloom.memory.records import read_record
+    from taskloom.memory.records import Stream, read_line
 
     data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-    found: list[AnyRecord] = []
+    found: list[AnyRecord | Stream] = []
     for number, line in enumerate(data.splitlines(), 1):
         try:
-            found += [read_record(line)] if line.strip() else []
+            found += [read_line(line)] if line.strip() else []
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"]))
             raise _wrong(
                 f"{path}:{number}: not a record: {place}: {first['msg']}".replace(": : ", ": ")
             ) from error
+    records = [line for line in found if not isinstance(line, Stream)]
     with _opened(user) as longterm:
-        longterm.store.put(user, found)
-    typer.echo(f"Read {_count(len(found))}.")
+        longterm.store.put(user, records)
+        kept = longterm.store.stream(user)
+        for line in found:
+            if isinstance(line, Stream) and line.steps > kept.steps:
+                longterm.store.put_stream(user, line)
+    typer.echo(f"Read {_count(len(records))}.")
 
 
 @memory.command(epilog=examples("taskloom memory stats", "taskloom memory stats --json"))

@@ -9,7 +9,19 @@ from functools import cached_property
 from taskloom.memory.operations import is_part, names
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
-from .wording import base, be, clip, is_action, join, pluralised, sentence, spoken, the, title_of, word_set
+from .wording import (
+    base,
+    be,
+    is_action,
+    join,
+    pluralised,
+    sentence,
+    spoken,
+    the,
+    title_of,
+    value_of,
+    word_set,
+)
 
 MANY = 20
 """A longer list is cut, and says how long it is."""
@@ -65,13 +77,13 @@ class Names:
     def short(self, node: TaskNode) -> str:
         """A task in a list, without article: the member itself, else the title."""
         if self.is_member(node) and node.value is not None:
-            return clip(node.value)
+            return value_of(node)
         return title_of(node)
 
     def full(self, node: TaskNode) -> str:
         """A task in a sentence: with its article, and its whole where another task has the same title."""
         if self.is_member(node) and node.value is not None:
-            return the(clip(node.value))
+            return the(value_of(node))
         name = the(title_of(node))
         if node.parent is not None and node.active and self._titles[node.title.lower()] > 1:
             return f"{name} of {the(title_of(self.graph[node.parent]))}"
@@ -84,7 +96,7 @@ class Names:
 
     def entry(self, node: TaskNode, *, open_too: bool = False, deep: bool = True, marked: bool = True) -> str:
         """A task with what it holds: 'destination Seattle', 'hotel near downtown (open)'."""
-        title, value = title_of(node), clip(node.value or "")
+        title, value = title_of(node), value_of(node)
         if not value or names(value, node.title):
             text = title
         elif self.is_member(node) or names(node.title, value):
@@ -104,7 +116,7 @@ class Names:
 
     def short_entry(self, node: TaskNode) -> str:
         """A task with its own value, without its parts and marks."""
-        value = "" if node.value is None or same(node.value, node.title) else clip(node.value)
+        value = "" if node.value is None or same(node.value, node.title) else value_of(node)
         if self.is_member(node):
             return self.short(node)
         if value and names(node.title, value):
@@ -115,7 +127,7 @@ class Names:
         """'the hotel (near downtown)': what leaves the plan, with what it held."""
         name = self.full(node)
         plain = node.value is None or same(node.value, node.title) or self.is_member(node)
-        return name if plain else f"{name} ({clip(node.value or '')})"
+        return name if plain else f"{name} ({value_of(node)})"
 
     def says(self, node: TaskNode, now: str = "", after: str = "") -> str:
         """A task with its value as a sentence: 'The destination is now Seattle (it was Boston).'."""
@@ -123,8 +135,8 @@ class Names:
         if node.value is None or same(node.value, node.title):
             return sentence(f"{name} {be(name)}{now} {STATUS[node.status]}{after}")
         if names(node.title, node.value) or is_action(node.title):
-            return sentence(f"{name}:{now} {clip(node.value)}{after}")
-        return sentence(f"{name} {be(name)}{now} {clip(node.value)}{after}")
+            return sentence(f"{name}:{now} {value_of(node)}{after}")
+        return sentence(f"{name} {be(name)}{now} {value_of(node)}{after}")
 
     def state(self, node: TaskNode) -> str:
         """One task as it stands."""
@@ -133,7 +145,7 @@ class Names:
             end = "was put on hold" if node.status == "inactive" else "was removed from the plan"
             return sentence(f"{self.with_value(node)} {end} in turn {node.turn}")
         contents = self.contents(node)
-        value = "" if node.value is None or same(node.value, node.title) else clip(node.value)
+        value = "" if node.value is None or same(node.value, node.title) else value_of(node)
         if contents and not value:
             return sentence(f"{name}: {'; '.join(contents[:MANY])}{rest(contents)}")
         if node.status == "done":

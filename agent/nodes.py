@@ -17,6 +17,8 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, BaseMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
 from langgraph.errors import NodeError
 from langgraph.graph.message import push_message
 from langgraph.runtime import Runtime
@@ -29,18 +31,25 @@ from taskloom.memory.operations import Update as UpdateTask
 from taskloom.memory.records import now
 from taskloom.memory.retrieve import closure, render, render_revision, seeds
 from taskloom.memory.tasks import GraphError, TaskGraph, TaskNode
+from taskloom.tools.agents import ABOVE, APPROVED, FOR, SHARED
+from taskloom.tools.shared import Shared
 
+from .act import STEPS, Acting, ActState, Equipment, act_graph
+from .acting import ready, stale_results, undone
+from .choosing import Chooser
 from .experiences import made, settled
 from .grounding import ground
 from .interpreter import Interpreter, Step, Usage, View
-from .longterm import Examples, LongTerm, Memory, read_with_memory
-from .recall import asks_of_the_past
+from .lexicon import content
+from .longterm import Examples, LongTerm, Memory, read_with_memory, recollected
 from .replies import faults_of
 from .responder import Brief, Responder, ResponderError
 from .settings import Style
-from .slots import ASK_AT_MOST, SchemaError, asked_key, fill, load_schemas
+from .slots import ASK_AT_MOST, SchemaError, TaskSchema, asked_key, fill, load_schemas, offered_roots
 from .state import Approval, Change, Context, Decision, Pending, State, Turn, tasks_in
+from .statements import statements
 from .transfer import ThreadExport
+from .wording import spoken
 
 Update = dict[str, Any]
 Grounding = Callable[[Sequence[Step], View], tuple[Operation, ...]]
@@ -56,10 +65,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """Who understands, and who answers."""
+    """Who understands, who answers, and who chooses tools where no slots decide it."""
 
     interpreter: Interpreter
     responder: Responder
+    chooser: Chooser | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +79,8 @@ class Services:
     voice: gives the voice for the model a run asks for ('' for the configured one, 'rules' for none).
     template: answers without a model, when there is none, or when the model's reply is not right.
     replies: who answers, where the run does not say. ground: from steps to operations. check: what is wrong
-    with a reply, in words. memory: what lasts beyond a thread; None for nothing.
+    with a reply, in words. memory: what lasts beyond a thread; None for nothing. tools: what tasks are
+    carried out with; None for nothing.
     """
 
     voice: Callable[[str], Voice]
@@ -79,6 +90,7 @@ class Services:
     ground: Grounding = ground
     check: Callable[[str, Brief], Sequence[str]] = faults_of
     memory: LongTerm | None = None
+    tools: Equipment | None = None
 
 
 # ---- the nodes ------------------------------------------------------------------------------------
@@ -87,6 +99,8 @@ class Services:
 def decompose(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
     """Read the user's words into steps."""
     number, context = turn_of(state).number + 1, context_of(runtime)
+    if services.tools and (keys := told_calls(turn_of(state))):
+        services.tools.journal.close(keys)  # the turn that tells of them is on disk, or it would not be here
     begun = Turn(number=number, user=context.user_id)
     if state.get("load"):
         return {"turn": begun}
@@ -108,8 +122,11 @@ def decompose(state: State, runtime: Runtime[Context], *, services: Services) ->
         "recalled": recalled,
         "examples": tuple(one.id for one in examples.found or ()),
     }
+    if memory:
+        said = Exchange(thread=memory.thread, turn=number, at=now(), said=text)
+        read["noted"] = tuple(fact.text for fact in statements((said,)))
     turn = begun.model_copy(update=read)
-    return {"turn": _with_usage(turn, reading.usage)}
+    return {"turn": turn.with_usage(reading.usage)}
 
 
 def classify_intent(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
@@ -168,10 +185,8 @@ def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Servi
         budget=context_of(runtime).token_budget,
     )
     update: Update = {"answers": answers, "facts": found.tasks, "former": found.revisions}
-    answered = any(told.tasks for told in answers)
-    if questions and asks_of_the_past(turn.utterance, answered=answered):
-        memory = _memory(services, runtime)
-        update["earlier"] = memory.earlier(turn.utterance, services.clock())
+    if questions and (memory := _memory(services, runtime)):
+        update["earlier"], update["known"] = recollected(turn, answers, graph, memory, services.clock())
         update["note"] = " ".join(filter(None, (turn.note, memory.fault)))
     return {"turn": turn.model_copy(update=update)}
 
@@ -180,9 +195,11 @@ def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -
     """Propose values for what is missing in the tasks of this turn, or ask for one."""
     turn, context = turn_of(state), context_of(runtime)
     touched = tuple(key for change in turn.changes for key in change.changed) or _declined(state)
-    if not touched or not (context.schemas or turn.recalled) or turn.question is not None:
+    if turn.recalled and not touched:  # another one is to be proposed
+        touched = offered_roots(graph_of(state))
+    if not touched or not (_kinds(context, services) or turn.recalled) or turn.question is not None:
         return {}
-    graph, schemas = graph_of(state), load_schemas(context.schemas)
+    graph, schemas = graph_of(state), _kinds(context, services)
     known = _memory(services, runtime).remembered(graph, turn, schemas)
     filling = fill(graph, touched, schemas, _counts(state), known)
     proposed: list[str] = []
@@ -192,6 +209,95 @@ def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -
         proposed += outcome.changed
     turn = turn.model_copy(update={"proposals": tuple(proposed), "question": filling.question})
     return {"turn": turn, "tasks": {key: graph[key] for key in proposed}} if proposed else {"turn": turn}
+
+
+def goes_on(state: State, runtime: Runtime[Context], *, services: Services) -> Literal["act", "respond"]:
+    """Whether there is something for tools to do, or to tell of what they did in a turn that was lost."""
+    if services.tools is None or turn_of(state).reply:
+        return "respond"
+    acting = _acting(state, runtime, services, services.tools)
+    turn, registry, graph = turn_of(state), services.tools.registry, graph_of(state)
+    slots = ready(graph, acting.roots, registry, user=acting.user, schemas=acting.view.schemas,
+                  above=acting.above, again=True)  # fmt: skip
+    if next(iter(slots), None) or stale_results(graph, acting.roots, registry):
+        return "act"
+    if undone(graph, [key for change in turn.changes for key in change.changed], registry):
+        return "act"
+    wanted = any(change.changed for change in turn.changes) or _left_open(turn, graph)
+    chosen = acting.chooser is not None and registry and wanted
+    return "act" if chosen or services.tools.journal.open(acting.thread) else "respond"
+
+
+def _left_open(turn: Turn, graph: TaskGraph) -> bool:
+    """Whether a question of the turn has no answer in the tasks, or of something else, or one out of date."""
+    if not turn.answers or turn.known:
+        return not turn.operations and turn.utterance.rstrip().endswith("?")
+    for told in turn.answers:
+        found = [part for key in told.tasks if key in graph for part in graph.subtree(key)]
+        says = content(" ".join(f"{spoken(node.name)} {node.title} {node.value or ''}" for node in found))
+        if any(node.stale_since is not None for node in found) or not content(told.question.about) <= says:
+            return True
+        if not found and told.verdict is None:
+            return True
+    return False
+
+
+def act_node(services: Services) -> Callable[..., Update]:
+    """The node that carries tasks out by tools: a graph of its own, see `act`."""
+    inner = act_graph()
+
+    def act(state: State, runtime: Runtime[Context]) -> Update:
+        if services.tools is None:
+            return {}
+        config = get_config()
+        acting = _acting(state, runtime, services, services.tools)
+        begun = ActState(
+            turn=turn_of(state), made={}, calls=(), acts=(), recorded=0, variables={}, chosen=0, spent=0.0
+        )
+        bounded: RunnableConfig = {**config, "recursion_limit": acting.equipment.rounds * STEPS}
+        ended = inner.invoke(begun, bounded, context=acting)
+        update: Update = {"turn": ended["turn"]}
+        for channel, given in (("tasks", ended.get("made")), ("shared", ended.get("variables"))):
+            if given:
+                update[channel] = given
+        return update
+
+    return act
+
+
+def _acting(state: State, runtime: Runtime[Context], services: Services, equipment: Equipment) -> Acting:
+    """What the act node works with in this turn."""
+    turn, context, graph = turn_of(state), context_of(runtime), graph_of(state)
+    given, info = get_config().get("configurable", {}), runtime.execution_info
+    touched = (key for change in turn.changes for key in change.changed or _meant(change))
+    return Acting(
+        equipment=equipment, chooser=services.voice(context.model).chooser,
+        view=_view(state, turn.number, context, services), utterance=turn.utterance,
+        roots=tuple(dict.fromkeys(graph.root(key).id for key in touched if key in graph)),
+        user=context.user_id, thread=_place_of(get_config(), (info.thread_id if info else "") or ""),
+        shared=given.get(SHARED) or Shared({**equipment.shared, **state.get("shared", {})}),
+        above=tuple(given.get(ABOVE, ())), approved=bool(given.get(APPROVED)),
+    )  # fmt: skip
+
+
+def _meant(change: Change) -> tuple[str, ...]:
+    """The task of an update or part that was so already: to say it again is to want its results."""
+    op = change.operation
+    found = op.task if isinstance(op, UpdateTask) else op.parent if isinstance(op, Add) else None
+    return (found,) if found is not None else ()
+
+
+def _place_of(config: RunnableConfig, thread: str) -> str:
+    """Where a run is, for the journal: its thread, the graphs around it, and the call that it is made for."""
+    given = config.get("configurable", {})
+    around = str(given.get("checkpoint_ns", "")).rpartition("|")[0]
+    return "/".join(filter(None, (thread, around, str(given.get(FOR, "")))))
+
+
+def told_calls(turn: Turn) -> list[str]:
+    """Keys of the calls that a turn has told the user of: its own, and those of lost turns."""
+    keys = dict.fromkeys(key for act in turn.acts for key in (act.key, act.call.key) if key)
+    return list(keys) if turn.reply else []
 
 
 def respond(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
@@ -211,14 +317,14 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
         style=context.reply_style or services.replies,
         exchanges=_exchanges(state.get("messages", [])),
     )
-    if turn.earlier:  # told as it is: no model is to make anything of it
+    if turn.earlier or turn.known:  # told as it is: no model is to make anything of it
         brief = replace(brief, style="template")
     if turn.reply:
         message, usage = AIMessage(turn.reply, id=uuid4().hex), Usage()
     else:
         message, usage = _written(brief, services.voice(context.model).responder, services)
     turn = turn.model_copy(update={"reply": str(message.text)})
-    return {"messages": [message], "turn": _with_usage(turn, usage)}
+    return {"messages": [message], "turn": turn.with_usage(usage)}
 
 
 def remember(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
@@ -226,23 +332,27 @@ def remember(state: State, runtime: Runtime[Context], *, services: Services) -> 
     turn = turn_of(state)
     update: Update = {"load": None} if state.get("load") else {}
     if memory := _memory(services, runtime):
-        update |= _kept(state, context_of(runtime), memory)
+        update |= _kept(state, _kinds(context_of(runtime), services), memory)
     if not turn.operations and not _declined(state):
         return update
     focus = dict.fromkeys([*_touched(turn), *state.get("focus", ())])
-    update |= {"question": turn.question, "focus": tuple(focus)[:FOCUS]}
+    aside = bool(turn.changes) and all(isinstance(change.operation, Check) for change in turn.changes)
+    question = turn.question or (
+        _question_of(state) if aside else None
+    )  # what was asked can still be answered
+    update |= {"question": question, "focus": tuple(focus)[:FOCUS]}
     counts = _counts(state)
     return {**update, "asked": counts} if counts != state.get("asked", {}) else update
 
 
-def _kept(state: State, context: Context, memory: Memory) -> Update:
+def _kept(state: State, schemas: tuple[TaskSchema, ...], memory: Memory) -> Update:
     """Hand the records of a turn to long-term memory; what is still to be seen stays in the state."""
     turn, graph = turn_of(state), graph_of(state)
     before = tuple(map(_pending, state.get("pending", ())))
     outline = "\n".join(render(graph[key]) for key in state.get("focus", ()) if key in graph)
     new = made(turn, before, thread=memory.thread, outline=outline)
     done, left = settled(before, turn, graph, feedback=state.get("feedback"))
-    memory.keep(graph, turn, load_schemas(context.schemas), done)
+    memory.keep(graph, turn, schemas, done)
     update: Update = {"feedback": None} if state.get("feedback") else {}
     pending = (*left, new) if new else left
     if pending != before:
@@ -361,10 +471,15 @@ def _view(state: State, number: int, context: Context, services: Services) -> Vi
         focus=tuple(state.get("focus", ())),
         question=_question_of(state),
         exchanges=_exchanges(state.get("messages", [])),
-        schemas=load_schemas(context.schemas),
+        schemas=_kinds(context, services),
         now=services.clock(),
         budget=context.token_budget,
     )
+
+
+def _kinds(context: Context, services: Services) -> tuple[TaskSchema, ...]:
+    """The kinds of tasks of a run: its own, else those that come with the tools."""
+    return load_schemas(context.schemas or (list(services.tools.schemas) if services.tools else []))
 
 
 def _exchanges(messages: Sequence[AnyMessage], count: int = EXCHANGES) -> tuple[tuple[str, str], ...]:
@@ -412,16 +527,6 @@ def _counts(state: State) -> dict[str, int]:
     return counts
 
 
-def _with_usage(turn: Turn, usage: Usage) -> Turn:
-    return turn.model_copy(
-        update={
-            "model_calls": turn.model_calls + usage.model_calls,
-            "prompt_tokens": turn.prompt_tokens + usage.prompt_tokens,
-            "completion_tokens": turn.completion_tokens + usage.completion_tokens,
-        }
-    )
-
-
 def _approved(operation: Operation, graph: TaskGraph) -> bool:
     """Whether an operation may go on; asks before a whole task with parts is removed."""
     root = graph.get(operation.task) if isinstance(operation, Remove) else None
@@ -438,7 +543,7 @@ def _approved(operation: Operation, graph: TaskGraph) -> bool:
 
 def _ask(action: Literal["remove", "load"], question: str, tasks: tuple[str, ...]) -> bool:
     approval = Approval(action=action, question=question, tasks=tasks)
-    return interrupt(approval.model_dump(mode="json"), response_schema=Decision).approve
+    return interrupt(approval.model_dump(mode="json"), response_schema=Decision).approve is True
 
 
 def _load(text: str, state: State, graph: TaskGraph, *, ask: bool) -> Update:
@@ -486,7 +591,7 @@ def _written(brief: Brief, responder: Responder, services: Services) -> tuple[AI
 
 def _wants_model(brief: Brief) -> bool:
     """Whether the responder is to write: in style 'auto', unless the turn only confirms changes."""
-    plain = bool(brief.turn.changes) and not brief.answers
+    plain = bool(brief.turn.changes) and not brief.answers and not brief.turn.acts
     return brief.style == "model" or (brief.style == "auto" and not plain)
 
 

@@ -36,7 +36,7 @@ SLOT_OF_KIND = {
 
 
 PLACE_PREP = re.compile(
-    rf"\s+(?:(?P<prep>from|to|at|in|near|around|by|into)\s+)(?P<value>(?:the\s+|our\s+|my\s+)?{NAME}(?:\s+(?:of|de|la|the)\s+{NAME})*|\d{{1,5}}\s+{NAME}|downtown|(?:the\s+)?(?:city cent(?:er|re)|old town|airport|beach|station|office))"
+    rf"\s+(?:(?P<prep>from|to|at|in|near|around|by|into)\s+)(?P<value>(?:the\s+|our\s+|my\s+)?{NAME}(?:(?<='s)\s+(?:place|house|flat|apartment|home|office))?(?:\s+(?:of|de|la|the)\s+{NAME})*|\d{{1,5}}\s+{NAME}|downtown|(?:the\s+)?(?:city cent(?:er|re)|old town|airport|beach|station|office))"
     r"(?=$|[\s,.;])"
 )
 

@@ -26,6 +26,7 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
     from taskloom.memory.outbox import OutboxError
     from taskloom.memory.store import StoreError
     from taskloom.memory.tasks import GraphError
+    from taskloom.tools.errors import ToolError
 
     from .slots import SchemaError
     from .threads import ThreadBusyError
@@ -35,7 +36,7 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
             return f"{error}: close it there or try again later (TASKLOOM_LOCK_TIMEOUT sets how long to wait)"
         case Timeout():
             return f"another process holds {error.lock_file}: try again later"
-        case InputError() | GraphError() | SchemaError() | StoreError() | OutboxError():
+        case InputError() | GraphError() | SchemaError() | StoreError() | OutboxError() | ToolError():
             return str(error)
         case ValidationError(title="Settings"):
             return _settings_fault(error)

@@ -494,6 +494,9 @@ def _did(found: re.Match[str]) -> _Read:
         rest,
         flags=re.IGNORECASE,
     )
+    for slot, motion in _MOTION[:2]:
+        if (moved := motion.match(rest)) and rest[moved.end() :].strip():  # 'that we would leave from Oslo'
+            return _Read("ever", value=_bare(rest[moved.end() :]), slot=slot)
     once = re.search(rf"\b(?:{_ONCE}|{_SOME_TIME})$".replace("_", r"\s+"), rest, re.IGNORECASE)
     rest = rest[: once.start()].strip(" ,") if once and once.start() else rest
     act = (

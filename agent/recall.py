@@ -8,39 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from taskloom.memory.pointing import of_the_past, without_pointers
+
 from . import patterns as re
 
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
-_SPAN = rf"(?:week|month|year|spring|summer|autumn|fall|winter|weekend|night|{_DAYS}|{_MONTHS})"
-_MINE = r"(?:the |my |our |that )?"
-_EARLIER = (
-    r"(?:last time(?: (?:round|around))?|the time before|before|earlier|usual|always|previously|ever"
-    rf"|(?:in|on|for|from|of )?\s?last {_SPAN}|yesterday"
-    rf"|in (?:{_MONTHS})|{_MINE}(?:last|previous|earlier|latest|most recent|other|former) (?:one|time|\w+(?: \w+)?)"
-    r"|(?:i|we) (?:did|do|had|have|made|took|used|got|ordered|booked|rented|reserved)"
-    r"(?: (?:last time|before|earlier|previously|always|usually))?)"
-)
-_BEFORE = (
-    rf"(?:last time|last {_SPAN}|in (?:{_MONTHS})|before|usual|always|yesterday"
-    r"|(?:i|we) (?:did|had|took|used|got|ordered|booked|rented|reserved)(?: (?:last time|before|earlier))?)"
-)
-_DETAILS = r"(?:details?|settings?|options?|preferences|choices|parameters|everything|specifications|info(?:rmation)?|as before)"
-_HAD = r"(?<=\w) (?:i|we) (?:had|took|used|got|ordered|booked|rented|reserved)(?: (?:last time|before|earlier))?(?=\W*$)"
-_AGAIN = r"(?:again|once more|once again|one more time|another time|anew|over again)"
-_POINTERS = (
-    rf",?\s*(?:(?:exactly|just|pretty much|basically|all)\s+)?(?:the |my |our )?same(?: (?:one|thing|{_DETAILS}|way))?,? (?:as|like|from|that) {_EARLIER}\b",
-    rf",?\s*(?:(?:exactly|just|much)\s+)(?:like|as) {_EARLIER}\b",
-    rf",?\s*(?<![\w-])(?:like|as|that) {_BEFORE}(?=\W|$)",
-    r",?\s*(?<![\w-])(?:like|as) (?:last time|before|usual|always|the last (?:one|time)|previously)\b",
-    rf",?\s*(?:and )?(?:with|using|on|under) (?:all )?(?:the |my )?(?:very |exact )?(?:same|usual|previous|earlier|last) {_DETAILS}\b",
-    rf",?\s*(?:and )?(?:keep|keeping|use|using|with|leave|leaving) (?:all )?(?:of )?(?:the |my )?(?:same |previous |earlier |usual )?{_DETAILS}(?: (?:the same|as (?:they are|before|it was)|unchanged))?(?= *(?:$|[,.;!?]|but\b))",
-    r",?\s*the one (?:with|in|at|for|on|from|to|near|by|where|that|of|i|we)\b.*?(?=$|[;!?]|, but\b| but\b|\.\s|\.$)",
-    rf",?\s*\b{_AGAIN}(?=\W|$)(?! (?:what|when|where|who|how|why))",
-    r"^(?:the |my )?same(?: (?:thing|one))?(?= *(?:$|[,.;!?]|but\b|please\b))",
-    r"^(?:the |my |our )usual(?= *(?:$|[,.;!?]|but\b|please\b))",
-)
-_SAME_THING = r"(?<!\w)(?:(?:the|my|our) (?:very |exact )?same|(?:the|my|our) usual) (?=[a-z])"
 _REQUEST = (
     r"^(?:(?:please|ok(?:ay)?|hi|hello|hey|well|so|and|also|now)\W+)*(?:(?:can|could|would|will) you (?:please )?|let'?s |help me |i'?d (?:like|love) (?:to )?"
     r"|i (?:want|need|would like|wish|have) (?:to )?|we (?:want|need|would like) (?:to )?|get me |give me )?"
@@ -88,18 +59,8 @@ def refer(utterance: str) -> Reference | None:
         return None
     if re.match(_CHANGING, text, re.IGNORECASE) or re.match(_POLITE, text, re.IGNORECASE):
         return None
-    said, changes = text, ""
-    found = False
-    for pattern in _POINTERS:
-        match = re.search(pattern, said, re.IGNORECASE)
-        while match:
-            found = found or not match[0].lstrip(", ").lower().startswith("the one")
-            said = f"{said[: match.start()]} {said[match.end() :]}"
-            match = re.search(pattern, said, re.IGNORECASE)
-    if re.search(_SAME_THING, said, re.IGNORECASE):
-        found = True
-        said = re.sub(_SAME_THING, "the ", said, flags=re.IGNORECASE)
-        said = re.sub(_HAD, "", said, flags=re.IGNORECASE)
+    said, found = without_pointers(text)
+    changes = ""
     if not found and (said == text or not re.match(_REQUEST, said, re.IGNORECASE)):
         return None
     if parted := re.match(
@@ -118,20 +79,26 @@ def _tidy(text: str) -> str:
     return text.strip(" ,;.!?—-")
 
 
+_OTHER = (
+    r"(?P<no>(?:no|nope|not (?:that|this)(?: one)?|(?:that'?s )?the wrong one)[\s,.;!:-]+)?"
+    r"(?:i (?:mean|meant|want|wanted)\s+)?(?:the|my) "
+    r"(?:(?P<other>other)(?: (?!than\b)\w+)?(?:[\s,:-]+(?P<rest>\S.*))?|\w+ (?P<which>(?:in|at|from|with|on|to|for|of|by)\b.*))"
+)
+
+
+def other_one(utterance: str) -> str | None:
+    """How an answer to proposed values tells which other task is meant; '' for any other; None for no such answer.
+
+    'no, the other one', 'no, the one in Bergen'.
+    """
+    found = re.fullmatch(_OTHER, utterance.strip(" .!"), re.IGNORECASE)
+    if found is None or not (found["no"] or found["other"]):
+        return None
+    return found["which"] or found["rest"] or ""
+
+
 # ---- questions about earlier sessions -------------------------------------------------------------
 
-_BOOKED = (
-    r"(?:trip|booking|order|reservation|visit|stay|session|flight|hotel|appointment|ride|rental|purchase"
-    r"|conversation|chat|table|ticket|car|plan)s?"
-)
-_THEN = (
-    rf"\b(?:last time|last {_SPAN}|in (?:the past|{_MONTHS})(?: \d{{4}})?|earlier sessions?|yesterday"
-    rf"|(?:another|an earlier|a previous|(?:my|the) (?:last|previous)) (?:chat|session|thread|conversation)"
-    rf"|(?:my|our) (?:last|previous|earlier|latest|most recent) (?:\w+ )?{_BOOKED}|usual(?:ly)?)\b"
-)
-_MAYBE_THEN = (
-    rf"\b(?:ever|already|before|previous(?:ly)?|(?:last|previous|earlier|latest) (?:\w+ )?{_BOOKED})\b"
-)
 _DID = r"\b(?:did|have|has|was|were|had|do|does|is)\b"
 
 
@@ -140,5 +107,5 @@ def asks_of_the_past(utterance: str, *, answered: bool) -> bool:
 
     answered: this thread has an answer; then only words that cannot be about it count.
     """
-    pattern = _THEN if answered else rf"{_THEN}|{_MAYBE_THEN}"
-    return bool(re.search(pattern, utterance, re.IGNORECASE) and re.search(_DID, utterance, re.IGNORECASE))
+    asks = re.search(_DID, utterance, re.IGNORECASE)
+    return asks is not None and of_the_past(utterance, surely=answered)

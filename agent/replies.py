@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Sequence
+from collections.abc import Set as AbstractSet
 
-from taskloom.memory.operations import Check, Clarify, names
+from taskloom.memory.operations import Check, Clarify, Update, names
 from taskloom.memory.tasks import TaskNode
 
+from .acting import is_offer
 from .answers import Answers
 from .changes import Changes
 from .faults import faults_of
+from .finding import in_role
 from .interpreter import Usage
 from .naming import INLINE, MANY, Names
 from .responder import Brief
+from .state import Turn
 from .units import since
-from .wording import clip, join, pick, sentence, the, title_of
+from .wording import clip, join, pick, readable, sentence, spoken, the, title_of
+
+RESULT = 400  # characters of a tool's result in a reply
 
 __all__ = ["TemplateResponder", "faults_of"]
 
@@ -46,15 +52,53 @@ class _Reply:
     def pieces(self) -> list[str]:
         """The sentences and lists of the reply, in the order in which they are said."""
         notes = [sentence(note) for note in dict.fromkeys([self.turn.note, self.brief.note]) if note]
-        # What is proposed is told once, where it is proposed.
-        told = Changes(self.turn, self.graph, Names(self.graph, untold=self.turn.proposals)).pieces()
-        told += self._earlier()
-        for answer in () if self.turn.earlier else self.brief.answers or self.turn.answers:
-            told += Answers(self.graph, self.names).pieces(answer)
+        # What is proposed, or what a tool gave, is told once, where it is proposed or given.
+        given = {act.task for act in self.turn.acts if act.task}
+        untold = Names(self.graph, untold={*self.turn.proposals, *given})
+        told = Changes(self._without(given), self.graph, untold).pieces()
+        told += self._acts() + self._earlier()
+        known = {one.answer: one for one in self.turn.known}
+        answers = () if self.turn.earlier else self.brief.answers or self.turn.answers
+        acted = any(act.status == "done" for act in self.turn.acts)
+        for n, answer in enumerate(answers):
+            if acted and not answer.tasks:
+                continue  # what tools gave answers what the tasks could not
+            if n not in known or not known[n].instead:
+                told += Answers(self.graph, self.names).pieces(answer)
+            told += known[n].lines if n in known else ()
         if not told and any(step.act == "no" for step in self.turn.steps):
             told.append("All right.")
         told += self._proposals() + self._question()
         return list(dict.fromkeys([*notes, *(told or [self._small_talk()])]))
+
+    def _without(self, given: AbstractSet[str]) -> Turn:
+        """The turn without what else is told of results: that they were opened, or are out of date."""
+        kept = []
+        offered = self.turn.question is not None and is_offer(self.turn.question)
+        for change in self.turn.changes:
+            if not (isinstance(change.operation, Update) and given & set(change.changed[:1])):
+                told = set(change.stale) if offered else given & set(change.stale)
+                left = {name: tuple(key for key in getattr(change, name) if key not in told)
+                        for name in ("changed", "stale")}  # fmt: skip
+                kept.append(change.model_copy(update=left))
+        return self.turn.model_copy(update={"changes": tuple(kept)})
+
+    def _acts(self) -> list[str]:
+        """What tools did: the results, what failed and why, what was not done."""
+        found = []
+        for act in self.turn.acts:
+            tool, title = spoken(act.call.tool), act.call.title or spoken(act.call.tool)
+            lost = "Before I was interrupted: " if act.earlier else ""
+            match act.status:
+                case "done":
+                    found.append(sentence(f"{lost}{title}: {clip(readable(act.text), RESULT)}"))
+                case "failed":
+                    found.append(sentence(f"{lost}{tool} failed: {clip(act.text, RESULT)}"))
+                case "rejected":
+                    found.append(sentence(f"I did not {tool}: {clip(act.text, RESULT)}"))
+                case "unknown":
+                    found.append(sentence(f"{tool} ({title}): {act.text}"))
+        return found
 
     def _earlier(self) -> list[str]:
         """What earlier sessions tell: one task in a sentence, several in a list."""
@@ -67,7 +111,7 @@ class _Reply:
         nodes = [self.graph[key] for key in self.turn.proposals if key in self.graph]
         waiting = [node for node in nodes if node.status == "proposed"]
         if not waiting:
-            return []
+            return self._left_over()
         sources = {self._origin(node) for node in waiting}
         wholes = {node.parent for node in waiting}
         opening = "I suggest"
@@ -78,6 +122,19 @@ class _Reply:
         entries = [self.names.entry(node, deep=False, marked=False) for node in waiting]
         keep = "these" if len(waiting) > 1 else "that"
         return [f"{opening}: {join(entries, limit=MANY)}. Shall I keep {keep}?"]
+
+    def _left_over(self) -> list[str]:
+        """What still waits of values proposed before, where the user has just answered to some of them."""
+        changed = [
+            self.graph[key] for change in self.turn.changes for key in change.changed if key in self.graph
+        ]
+        answered = [node for node in changed if node.history and node.history[-1].status == "proposed"]
+        if not answered or self.turn.question is not None:
+            return []
+        roots = {self.graph.root(node.id).id for node in answered}
+        waiting = [node for node in in_role(self.graph, "proposed") if self.graph.root(node.id).id in roots]
+        entries = [self.names.entry(node, deep=False, marked=False) for node in waiting]
+        return [f"Shall I keep the rest: {join(entries, limit=MANY)}?"] if entries else []
 
     def _origin(self, node: TaskNode) -> str:
         """Where a proposal comes from."""
@@ -111,6 +168,10 @@ class _Reply:
                 return pick(lines, said)
         if any(isinstance(op, Check) for op in self.turn.operations):
             return "I have nothing on that."
+        if said.rstrip().endswith("?") and steps and all(step.act == "chat" for step in steps):
+            return "I have nothing on that."
+        if self.turn.noted:
+            return pick(("I will remember that.", "Noted, I will remember that."), said)
         if steps and all(step.act == "chat" for step in steps):
             return pick(("All right. Your tasks are as they were.", "Okay. I changed nothing."), said)
         return "I am not sure what you would like me to note or change. Could you put it in other words?"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from taskloom.memory.operations import Add, Update
+
 from . import clauses, values
 from . import patterns as re
 from .acts_people import known_people, read_assign
@@ -17,10 +19,10 @@ from .acts_state import read_done, read_hold, read_remove, read_resume, read_shi
 from .acts_task import as_tasks, read_add, read_do, read_noun_phrase, read_purpose
 from .acts_value import read_bare_value, read_frames, read_of, read_schedule, read_set, read_statement
 from .clauses import Clause
-from .finding import Finder, knows
+from .finding import Finder, in_role, knows
 from .interpreter import Detail, Reading, Step, View
 from .lexicon import CHAT, GROUPS_OF_KIND, MOODS, STOP, content, singular, slot_group
-from .named import DECLINED, named_slots
+from .named import DECLINED, named_slots, named_task, talked_of
 from .phrases import (
     NAME,
     SLOT_OF_KIND,
@@ -42,9 +44,12 @@ from .phrases import (
     value_only,
 )
 from .questions import is_question, read_question
-from .slots import asked_key
+from .slots import asked_key, kind_named
+from .statements import tells_of
 from .talk import HYPOTHETICAL, NO, REPORTED, YES, clause_act, is_chat, is_past, is_phrase
+from .told import answer_in, asked_slot, finished, fitted, in_kind, is_about_else, told_slots, with_head
 from .wording import base as base_of
+from .wording import spoken
 
 _LONGEST = 2_500  # characters; patterns take time that grows faster than the text
 
@@ -64,6 +69,7 @@ class Rules:
         for sentence in clauses.sentences(masked):
             reader.sentence(sentence)
         reader.settle()
+        reader.fit()
         steps = tuple(reader.steps) or (Step(text=utterance.strip()[:200], act="chat"),)
         if len(steps) > 1:  # small talk beside something that counts
             steps = tuple(step for step in steps if step.act != "chat") or steps[:1]
@@ -112,6 +118,10 @@ _LABELLED = re.compile(
     r"deliver (?:it )?to|ship (?:it )?to|send (?:it )?to)\s+(?P<value>(?:the\s|[A-Z]).*)",
     re.IGNORECASE,
 )
+_OWN_CLAUSE = re.compile(  # what follows a value has a subject of its own: "..., and I'll bring it back on Monday"
+    r"(?P<head>.+?)(?:,\s*(?:and\s+|but\s+)?|\s+(?:and|but)\s+)(?P<tail>(?:i|we|he|she|they)(?:'\w+|\s+(?:will|want|need|would|have|can|am|are|is))\s.+)$",
+    re.IGNORECASE,
+)
 _FINITE = re.compile(
     r"\b(?:does|doesn't|would|wouldn't|says?|said|did|didn't|isn't|aren't|seems?|suits?|thinks?)\b",
     re.IGNORECASE,
@@ -144,11 +154,22 @@ class Reader:
                 self._sentence(rest)
             self.steps += answers
             return
-        if named := named_slots(sentence, self.view):
+        if parted := _OWN_CLAUSE.match(sentence) if self.view.schemas else None:
+            if named_slots(parted["head"], self.view, self.steps):
+                for piece in parted.groups():
+                    self._sentence(piece)
+                return
+        if named := named_slots(sentence, self.view, self.steps) or named_task(sentence, self.view):
             self.number += 1
             self.steps += named
             return
         hint, body = self._prefix(sentence)
+        if hint and self.number == 0 and self._open_slot() and not self._labels(hint):
+            self.number += 1
+            if answer := self._answer(clauses.clause(sentence, quotes=self.quotes)):
+                self.steps += answer
+                return
+            self.number -= 1
         if hint and (made := self._heading(hint, body, sentence)):
             self.steps += made
             return
@@ -204,8 +225,7 @@ class Reader:
         """
         names = {
             word
-            for node in self.view.graph.active
-            if node.status == "proposed"
+            for node in in_role(self.view.graph, "proposed")
             for word in content(f"{node.title} {base_of(node.slot)} {node.value or ''}")
         }
         if not names:
@@ -217,7 +237,20 @@ class Reader:
             re.IGNORECASE,
         )
         rest = lead["rest"] if lead else sentence
+        if re.fullmatch(
+            r"(?:(?:all |that'?s )?(?:good|fine|great|right|ok(?:ay)?)[\s,.;!-]*)?(?:and )?(?:keep|leave|take) (?:the rest|everything(?: else)?|all (?:the )?(?:others?|rest)|them(?: all)?|these|those)(?: as (?:it is|they are|is))?[.!]?",
+            rest,
+            re.IGNORECASE,
+        ) or re.fullmatch(r"(?:all|both|every one) of (?:them|these|those|it)[.!]?", rest, re.IGNORECASE):
+            return "", [yes]
         both = r"(?:all|everything|the rest|them all|keep all|keep everything|keep them|these)?(?: of (?:them|it|these))?"
+        if other := re.fullmatch(
+            rf"(?:but\s+)?{both}\s*,?\s*(?:but|except(?: for)?|apart from|other than) (?P<x>(?:the |my |our )?[\w' -]+?)(?:\s*[,:-]\s*(?:that'?s|which is|it'?s|make (?:it|that)|now|that should be|it should be)?|\s+(?:is|are|should be))\s+(?P<v>\S.*?)(?: now)?[.!]?",
+            rest,
+            re.IGNORECASE,
+        ):
+            if content(other["x"]) and content(other["x"]) <= names and not (lead and lead["no"]):
+                return f"make {other['x']} {other['v']}", [yes]
         if left := re.fullmatch(
             rf"(?:but\s+)?{both}\s*,?\s*(?:but|except(?: for)?|apart from|other than|without|drop|skip|leave out|not|but not) (?P<x>[\w' -]+?)[.!]?",
             rest,
@@ -225,6 +258,11 @@ class Reader:
         ):
             if content(left["x"]) and content(left["x"]) <= names and not (lead and lead["no"]):
                 return "", [no.model_copy(update={"target": left["x"]}), yes]
+        if wrong := re.fullmatch(
+            r"(?:but\s+)?not (?P<x>(?:the|my|our) [\w' -]+?)(?:, [^:]*)?: (?P<v>\S.*)", rest, re.IGNORECASE
+        ):
+            if content(wrong["x"]) and content(wrong["x"]) <= names:
+                return f"make {wrong['x']} {wrong['v']}", []
         if only := re.fullmatch(
             r"(?:but\s+)?(?:only|just|keep only|keep just) (?P<x>[\w' -]+?)[.!]?", rest, re.IGNORECASE
         ):
@@ -239,9 +277,14 @@ class Reader:
                 re.IGNORECASE,
             ):
                 return None
-            if values.spot(more) or clause_act(more) or more != rest:
+            if values.spot(more) or clause_act(more) or more != rest or self._tells(more):
                 return more, [] if lead["no"] else [yes]
         return None
+
+    def _tells(self, words: str) -> bool:
+        """Whether words give a slot of the kind that is talked of its value."""
+        found = talked_of(self.view) if self.view.schemas else None
+        return bool(found and told_slots(clauses.clause(words), self.view, found[1], found[0]))
 
     def _labelled(self, hint: str, body: str) -> str:
         """The value in a sentence under a label: 'address: We have moved to 27 Quay Street'."""
@@ -280,6 +323,14 @@ class Reader:
             if step.act == "task" and step.title and _FINITE.search(step.title) else step
             for step in self.steps
         ]  # fmt: skip
+
+    def fit(self) -> None:
+        """Put what a request for a task of a kind says into the slots of the kind."""
+        for number, step in enumerate(self.steps if self.view.schemas else ()):
+            if step.act == "task" and step.title and (kind := kind_named(step.title, self.view.schemas)):
+                self.steps[number] = fitted(step, kind)
+            elif step.act == "set" and (about := talked_of(self.view, self.steps[:number])):
+                self.steps[number] = in_kind(step, about[1])
 
     # ---- prefixes and headings ---------------------------------------------------------------
 
@@ -707,11 +758,18 @@ class Reader:
             if not read_purpose(self, clause) and not asks(moved[2], False):
                 clause = clause.with_core(f"{moved[2]} {moved[1]}")
                 core = clause.core
-        if self.view.question is None and any(node.status == "proposed" for node in self.view.graph.active):
+        if self.view.question is None and any(in_role(self.view.graph, "proposed")):
             if _plain(YES, clause):
                 return [Step(text=clause.text, act="yes", intent="update")]
             if _plain(NO, clause):
                 return [Step(text=clause.text, act="no", intent="update")]
+        if self._is_beside_the_plan(core):
+            return [self.chat(clause)]
+        if self.view.schemas and (about := talked_of(self.view, self.steps)):
+            if told := told_slots(clause, self.view, about[1], about[0]):
+                return told
+            if about[0] and (ended := finished(clause, self.view.graph[about[0]].title)):
+                return ended
         if self.view.question is not None and self.number == 1 and (answer := self._answer(clause)):
             return answer
         if re.match(
@@ -869,8 +927,15 @@ class Reader:
         if question is None:
             return []
         if set(question.options) == {"yes", "no"} and len(text.split()) <= 4:
+            said = re.sub(
+                r"(?:it'?s|that'?s|it is|that is|make (?:it|that)|i'?d say)\s+",
+                "",
+                text,
+                count=1,
+                flags=re.IGNORECASE,
+            )
             for word, pattern in (("yes", YES), ("no", NO)):
-                if pattern.match(text):
+                if pattern.match(said):
                     return [Step(text=clause.text, act="yes", intent="update", value=word)]
         if asked_key(question) and DECLINED.fullmatch(text):
             return [Step(text=clause.text, act="no", intent="check")]
@@ -909,29 +974,47 @@ class Reader:
                 and re.match(r"(?:i mean|i meant|the|with|for|on|from|at|one)\b", clause.text, re.IGNORECASE)
             ):
                 return [Step(text=clause.text, act="yes", intent="update", value=hits[0])]
-        slot = (
-            question.choices[0]
-            if len(question.choices) == 1 and question.choices[0].kind in ("add", "update")
-            else None
-        )
-        if (
-            slot is not None
-            and getattr(slot, "value", "x") is None
-            and not clause.question
-            and not clause_act(core)
-            and len(core.split()) <= 8
-        ):
+        asked = asked_slot(question, self.view)
+        told = not clause.question and not clause_act(core) and not is_about_else(core, asked)
+        if self._open_slot() and told and len(core.split()) <= 8:
             core = re.sub(
                 r"^(?:it'?s|it is|that'?s|that is|that would be|i'?d say|make it)\s+(?=\S)",
                 "",
                 core,
                 flags=re.IGNORECASE,
             )
-            told = [step.value for step in read_set(self, clause) if step.act == "set" and step.value]
-            return [
-                Step(text=clause.text, act="yes", intent="new", value=told[0] if len(told) == 1 else core)
-            ]
+            values_told = [step.value for step in read_set(self, clause) if step.act == "set" and step.value]
+            if len(values_told) == 1:
+                return [Step(text=clause.text, act="yes", intent="new", value=values_told[0])]
+            if value := answer_in(with_head(core, text), asked):
+                return [Step(text=clause.text, act="yes", intent="new", value=value)]
+        if (
+            question.options
+            and asked_key(question)
+            and re.fullmatch(r"(?:the|a|an) (?:\w+ ){0,2}one", core, re.IGNORECASE)
+        ):
+            return [self.chat(clause)]  # none of the options, and nothing else
         return []
+
+    def _is_beside_the_plan(self, core: str) -> bool:
+        """Whether a sentence tells of a thing of the user's that no task or slot is about: 'my choir moved'."""
+        of = content(tells_of(core) or "")
+        kind = talked_of(self.view, self.steps) if of and self.view.schemas else None
+        if kind is None:
+            return False
+        slots = (f"{spoken(slot.name)} {slot.description}" for slot in kind[1].slots)
+        tasks = (f"{spoken(node.name)} {node.title} {node.value or ''}" for node in self.view.graph.active)
+        return not any(of & content(words) for words in (*slots, *tasks))
+
+    def _open_slot(self) -> bool:
+        """Whether the open question asks for a value in words of the user's own."""
+        choices = self.view.question.choices if self.view.question else ()
+        return len(choices) == 1 and isinstance(choices[0], Add | Update) and choices[0].value is None
+
+    def _labels(self, hint: str) -> bool:
+        """Whether words before a colon or a dash name something that values can go to."""
+        named = slot_group(hint) is not None or self.known(hint)
+        return named or is_container(hint) or is_person_list(hint) or is_todo(hint)
 
     def chat(self, clause: Clause) -> Step:
         """A clause that asks for nothing."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -14,19 +15,21 @@ from taskloom.memory.tasks import TaskGraph, TaskNode
 from .problems import InputError
 
 if TYPE_CHECKING:
-    from .state import Change, Context, Turn
+    from .acting import Act
+    from .state import Approval, Change, Context, Turn
     from .threads import Taskloom
 
-ENTRY = 'a text, {"user": "a text"} or {"session": "next"}'
+ENTRY = 'a text, {"user": "a text", "approve": true} or {"session": "next"}'
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Something to say, in which session of the script, and a remark on it."""
+    """Something to say, in which session of the script, a remark on it, and whether calls are approved."""
 
     session: int
     user: str
     note: str = ""
+    approve: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class Played:
             "reply": turn.reply,
             "operations": [_operation(change, self.graph) for change in turn.changes],
             "tasks": task_records(self.graph),
+            "acts": [_act(act) for act in turn.acts],
             "by": turn.by,
             "note": turn.note,
             "model_calls": turn.model_calls,
@@ -90,7 +94,8 @@ def read_script(text: str | bytes, name: str) -> tuple[Line, ...]:
                 session += 1
             case {"user": str() as user}:
                 note = entry.get("note")
-                lines.append(Line(session, user, note if isinstance(note, str) else ""))
+                approve = entry.get("approve") is True
+                lines.append(Line(session, user, note if isinstance(note, str) else "", approve))
             case _:
                 shown = json.dumps(entry, ensure_ascii=False)
                 shown = shown if len(shown) <= 60 else f"{shown[:59]}…"
@@ -100,8 +105,22 @@ def read_script(text: str | bytes, name: str) -> tuple[Line, ...]:
     return tuple(lines)
 
 
+def _approved(line: Line, approval: Approval) -> bool:
+    return line.approve or approval.action != "call"
+
+
+def _act(act: Act) -> dict[str, Any]:
+    return {
+        "tool": act.call.tool,
+        "args": act.call.args,
+        "status": act.status,
+        "task": act.task,
+        "text": act.text,
+    }
+
+
 def play(app: Taskloom, lines: tuple[Line, ...], *, thread: str, context: Context) -> Iterator[Played]:
-    """Say the lines one after the other; approvals are off.
+    """Say the lines one after the other; calls of tools are approved only where the line says so.
 
     Args:
         app: where the threads are.
@@ -115,7 +134,8 @@ def play(app: Taskloom, lines: tuple[Line, ...], *, thread: str, context: Contex
         if name != current:
             graph, current = app.tasks(name), name
         start = perf_counter()
-        turn = app.talk(line.user, thread=name, context=context)
+        approved = partial(_approved, line)
+        turn = app.talk(line.user, thread=name, context=context, ask=approved)
         seconds = perf_counter() - start
         before, graph = graph, app.tasks(name)
         yield Played(line, name, turn, before, graph, seconds)

@@ -69,6 +69,11 @@ class Sessions:
                 left[-1].elsewhere = LEFT
             return session, left
 
+    def of(self, user: str) -> list[Session]:
+        """The open sessions of a user."""
+        with self._guard:
+            return [one for one in self._open.values() if one.user == user]
+
     def end(self, session: Session) -> None:
         """All turns of a session are told."""
         with self._guard:

@@ -50,13 +50,20 @@ class Settings(BaseSettings):
     replies: Style = Field(
         default="auto", description="Who writes replies; auto: the model, except for plain confirmations."
     )
+    tools: Path | None = Field(default=None, description="YAML file with tools; default none.")
+    rerun: Literal["offer", "do"] = Field(
+        default="offer", description="Results that changes made stale: offer to make them again, or do it."
+    )
+    max_subtasks: int = Field(default=5, ge=0, description="Calls that the model may choose in one turn.")
+    act_seconds: float = Field(default=300.0, gt=0, description="Seconds for all calls of one turn.")
+    act_tokens: int = Field(default=50_000, ge=0, description="Tokens of a turn from which none is chosen.")
     model_timeout: float = Field(default=60.0, gt=0, description="Seconds for one model call.")
     lock_timeout: float = Field(default=30.0, gt=0, description="Seconds to wait for a thread in use.")
 
-    @field_validator("home")
+    @field_validator("home", "tools")
     @classmethod
-    def _expand(cls, home: Path) -> Path:
-        return home.expanduser().absolute()
+    def _expand(cls, path: Path | None) -> Path | None:
+        return None if path is None else path.expanduser().absolute()
 
 
 @cache

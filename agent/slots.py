@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -280,8 +280,8 @@ def _first_double(items: Iterable[str]) -> str | None:
 # ---- which kind a task is of ----------------------------------------------------------------------
 
 _EMPTY = word_set(
-    """a an and any are at be by for from get help her his i in is it me my need new of on or our plan please
-    service some task that the their this to us want way we with you your"""
+    """a an and another any are at be by for from get help her his i in is it me my need new of on or our plan
+    please service some task that the their this to us want way we with you your"""
 )
 _ACTS = word_set(
     """add arrange book buy check find get make order organise organize plan play rent request reserve
@@ -298,14 +298,40 @@ def kind_of(graph: TaskGraph, root: str, schemas: Sequence[TaskSchema]) -> TaskS
     already. Verbs as 'book' and 'find' only break ties, and so do, last, the schemas' order.
     """
     node = graph[root]
-    told = _words(f"{node.title} {node.slot}")
-    parts = _parts(graph, root)
+    told, parts = _words(f"{node.title} {node.slot}"), _parts(graph, root)
+    return _best(told, schemas, lambda schema: len(_held(parts, schema)))
+
+
+def kind_named(words: str, schemas: Sequence[TaskSchema]) -> TaskSchema | None:
+    """The schema that a task would be of if these words were its title."""
+    return _best(_words(words), schemas, lambda _: 0)
+
+
+def kind_asked_for(words: str, schemas: Sequence[TaskSchema]) -> TaskSchema | None:
+    """The schema that words ask for and say nothing beyond: 'add an event', or its description.
+
+    The first word is the verb of the kind's name or of its description, or one as 'book' and 'make'.
+    """
+    verb, *_ = re.findall(r"[^\W\d_]+", words.lower()) or [""]
+    schema = kind_named(words, schemas)
+    if schema is None or not _words(words) - _ACTS:
+        return None
+    own = _words(f"{schema.name} {schema.description}") | _ACTS
+    names = (schema.name.rpartition(".")[2], schema.description)
+    verbs = _ACTS | {spoken(name).lower().partition(" ")[0] for name in names}
+    return schema if verb in verbs and _words(words) <= own else None
+
+
+def _best(
+    told: frozenset[str], schemas: Iterable[TaskSchema], shared: Callable[[TaskSchema], int]
+) -> TaskSchema | None:
+    """The schema that has most of the words; shared: how many of its slots the task has."""
     best, best_score = None, 0.0
     for schema in schemas:
         name = _words(schema.name)
         rest = _words(schema.description) - name
         score = _NAMED * len(told & name - _ACTS) + _DESCRIBED * len(told & rest - _ACTS)
-        score += _SHARED_SLOT * len(_held(parts, schema))
+        score += _SHARED_SLOT * shared(schema)
         if score >= _ENOUGH:
             score += _ACT * len(told & _ACTS & (name | rest))
             if score > best_score:
@@ -462,8 +488,9 @@ def _from_earlier(
     """What an earlier session had, for slots that this task never had."""
     places = {"": root} | {part.title.lower(): part.id for part in graph.parts(root)}
     taken = {(part.parent, name) for part in _parts(graph, root) for name in (part.name, part.title.lower())}
+    offered = {node.name: node for node in graph.subtree(root)[1:] if node.status == "proposed"}
     for one in known:
-        own = held.get(one.slot, ())
+        own = held.get(one.slot, ()) or ([offered[one.slot]] if one.slot in offered else ())
         place = places.get(one.within.lower())
         if _decided(own) or place is None:
             continue
@@ -483,8 +510,17 @@ def _from_earlier(
 
 
 def _decided(own: Sequence[TaskNode]) -> bool:
-    """Whether a slot has had a value, or has left the plan."""
-    return any(not node.active or any(state.value is not None for state in node.states()) for node in own)
+    """Whether a slot has had a value that was not only proposed, or has left the plan."""
+    return any(
+        not node.active
+        or any(state.value is not None and state.status != "proposed" for state in node.states())
+        for node in own
+    )
+
+
+def offered_roots(graph: TaskGraph) -> tuple[str, ...]:
+    """The root tasks that have proposed values."""
+    return tuple(dict.fromkeys(graph.root(node.id).id for node in graph.active if node.status == "proposed"))
 
 
 def asked_key(question: Clarify) -> str | None:
@@ -598,13 +634,19 @@ _SAME = {"true": "yes", "false": "no", "yeah": "yes", "yep": "yes", "nope": "no"
 
 
 def allowed(value: str, values: Iterable[str]) -> str | None:
-    """The allowed value that a value means: the same words in any form, or the only one that it names."""
+    """The allowed value that a value means: the same words in any form, or the only one that it names.
+
+    Of values within each other the longest counts: 'a cut and colour' names no 'cut'.
+    """
     plain = _plain(value)
     choices = tuple(values)
     for choice in choices:
         if _plain(choice) == plain:
             return choice
     named = [choice for choice in choices if names(_plain(choice), plain)]
+    named = [
+        one for one in named if not any(one != other and names(_plain(one), _plain(other)) for other in named)
+    ]
     return named[0] if len(named) == 1 else None
 
 

@@ -16,7 +16,7 @@ from uuid import NAMESPACE_OID, uuid5
 from langchain_core.messages import AnyMessage, BaseMessage, RemoveMessage, convert_to_messages
 from langgraph.channels import DeltaChannel
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from typing_extensions import TypedDict
 
 from taskloom.memory.claims import Answer
@@ -24,7 +24,8 @@ from taskloom.memory.operations import Clarify, Operation
 from taskloom.memory.records import Experience, IntentUnit
 from taskloom.memory.tasks import CONTENT, TaskGraph, TaskNode
 
-from .interpreter import Step
+from .acting import Act
+from .interpreter import Step, Usage
 from .settings import Style
 
 # A snapshot holds the whole channel: rare enough to be cheap on disk, and between two of them every read of
@@ -41,6 +42,16 @@ class Change(BaseModel):
     stale: tuple[str, ...] = ()
     opened: tuple[str, ...] = ()
     refused: str | None = None
+
+
+class Known(BaseModel):
+    """What facts of long-term memory tell on a question that the tasks do not answer."""
+
+    model_config = ConfigDict(frozen=True)
+    answer: int = Field(description="Index of the answer that it belongs to.")
+    instead: bool = Field(default=True, description="Whether it is told in that answer's place, or after it.")
+    facts: tuple[str, ...] = Field(description="Ids of the facts, in order of time.")
+    lines: tuple[str, ...] = Field(description="The same in words, for the reply.")
 
 
 class Turn(BaseModel):
@@ -69,7 +80,12 @@ class Turn(BaseModel):
     earlier: tuple[str, ...] = Field(
         default=(), description="What earlier sessions tell on a question, a line each."
     )
+    known: tuple[Known, ...] = Field(default=(), description="What facts tell where the tasks do not.")
     examples: tuple[str, ...] = Field(default=(), description="Ids of the experiences that were retrieved.")
+    noted: tuple[str, ...] = Field(
+        default=(), description="What the user said of people or themselves, and long-term memory keeps."
+    )
+    acts: tuple[Act, ...] = Field(default=(), description="What tools did in this turn.")
     by: Literal["rules", "model"] = "rules"
     note: str = ""
     reply: str = ""
@@ -77,16 +93,27 @@ class Turn(BaseModel):
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
+    def with_usage(self, usage: Usage) -> Turn:
+        """The turn with what something cost added."""
+        costs = {
+            "model_calls": self.model_calls + usage.model_calls,
+            "prompt_tokens": self.prompt_tokens + usage.prompt_tokens,
+            "completion_tokens": self.completion_tokens + usage.completion_tokens,
+        }
+        return self.model_copy(update=costs)
+
 
 class Pending(BaseModel):
     """An experience whose outcome is not known yet.
 
-    touched: ids of the tasks that it changed; () for words that could not be read.
+    touched: ids of the tasks that it changed; () for words that could not be read. asked: nothing was
+    done yet, it is a guess that the user was asked about.
     """
 
     model_config = ConfigDict(frozen=True)
     experience: Experience
     touched: tuple[str, ...] = ()
+    asked: bool = False
 
     @property
     def unread(self) -> bool:
@@ -94,22 +121,70 @@ class Pending(BaseModel):
         return not self.experience.execution
 
 
+class ActionRequest(BaseModel):
+    """A call that waits for approval, in the form of LangChain's human-in-the-loop middleware."""
+
+    model_config = ConfigDict(frozen=True)
+    name: str = Field(description="The tool.")
+    args: dict[str, Any] = Field(description="Its parameters.")
+    description: str = Field(default="", description="What it is for, and what is known of earlier tries.")
+
+
 class Approval(BaseModel):
     """What the graph asks for before it goes on: the value of an interrupt."""
 
     model_config = ConfigDict(frozen=True)
-    action: Literal["remove", "load"] = Field(
-        description="remove: a whole task with its parts leaves the plan. load: an import takes its place."
+    action: Literal["remove", "load", "call"] = Field(
+        description="remove: a whole task with its parts leaves the plan. load: an import takes its place. "
+        "call: tools with side effects are called."
     )
     question: str = Field(description="What to ask the user.")
     tasks: tuple[str, ...] = Field(default=(), description="Titles of the tasks that would go.")
+    action_requests: tuple[ActionRequest, ...] = Field(default=(), description="The calls, for 'call'.")
+
+
+class EditedAction(BaseModel):
+    """A call with other parameters."""
+
+    model_config = ConfigDict(frozen=True)
+    name: str = Field(default="", description="The tool; it cannot be exchanged for another.")
+    args: dict[str, Any]
+
+
+class CallDecision(BaseModel):
+    """The decision on one call, in the form of LangChain's human-in-the-loop middleware."""
+
+    model_config = ConfigDict(frozen=True)
+    type: Literal["approve", "edit", "reject"]
+    edited_action: EditedAction | None = Field(default=None, description="For 'edit'.")
+    message: str = Field(default="", description="For 'reject': why.")
+
+    @model_validator(mode="after")
+    def _edits(self) -> CallDecision:
+        if (self.type == "edit") != (self.edited_action is not None):
+            raise ValueError("an edit, and nothing else, wants edited_action with the new args")
+        return self
 
 
 class Decision(BaseModel):
-    """The answer to an `Approval`: resume with {"approve": true} or {"approve": false}."""
+    """The answer to an `Approval`.
+
+    Resume with {"approve": true} or {"approve": false}; calls may be decided one by one, in their order, with
+    {"decisions": [{"type": "approve"}, {"type": "edit", "edited_action": {"args": {...}}},
+    {"type": "reject", "message": "too expensive"}]}.
+    """
 
     model_config = ConfigDict(frozen=True)
-    approve: bool = Field(description="Whether to go ahead; false leaves everything as it is.")
+    approve: bool | None = Field(
+        default=None, description="Whether to go ahead; false leaves everything as it is."
+    )
+    decisions: tuple[CallDecision, ...] = Field(default=(), description="One for each call, in order.")
+
+    @model_validator(mode="after")
+    def _decided(self) -> Decision:
+        if self.approve is None and not self.decisions:
+            raise ValueError("it wants approve, true or false, or decisions on the calls")
+        return self
 
 
 # ---- reducers -------------------------------------------------------------------------------------
@@ -196,20 +271,34 @@ def _message_id(message: BaseMessage, taken: Mapping[str, Any]) -> str:
     return key
 
 
+def merge_shared(values: Mapping[str, Any], writes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Shared variables with the written ones in place; None takes one out."""
+    merged = dict(values)
+    for write in writes:
+        merged |= write
+    return {name: value for name, value in merged.items() if value is not None}
+
+
 # ---- schemas --------------------------------------------------------------------------------------
 
 DELTA_CHANNELS: dict[str, DeltaChannel[Any]] = {
     "messages": DeltaChannel(merge_messages, list, snapshot_frequency=SNAPSHOT_EVERY),
     "tasks": DeltaChannel(merge_tasks, dict, snapshot_frequency=SNAPSHOT_EVERY),
+    "shared": DeltaChannel(merge_shared, dict, snapshot_frequency=SNAPSHOT_EVERY),
 }
 Messages = Annotated[list[AnyMessage], DELTA_CHANNELS["messages"]]
 Tasks = Annotated[dict[str, TaskNode], DELTA_CHANNELS["tasks"]]
+Variables = Annotated[dict[str, Any], DELTA_CHANNELS["shared"]]
 
 
 class Input(TypedDict):
-    """What a turn takes: the user's message, or an export to load; feedback is on the turn before."""
+    """What a turn takes: the user's message, or an export to load; feedback is on the turn before.
+
+    shared: variables for the tools, by name; null takes one out.
+    """
 
     messages: NotRequired[Messages]
+    shared: NotRequired[Variables]
     load: NotRequired[str | None]
     feedback: NotRequired[Literal["good", "bad"] | None]
 
@@ -227,13 +316,15 @@ class State(TypedDict):
 
     question: the question left open. focus: ids of the tasks last touched or asked about, the latest first.
     asked: how often a slot was asked for, see `slots.fill`. load: an export (see `transfer.ThreadExport`)
-    that takes the place of the tasks, only during its turn. pending: experiences whose outcome is not known
+    that takes the place of the tasks, only during its turn. shared: variables that tools read and write, by
+    name, JSON values. pending: experiences whose outcome is not known
     yet. unwritten: turns that no facts were made of yet, with their time (ISO 8601). feedback: what was said
     of the last turn by other means than words; the next turn uses it.
     """
 
     messages: Messages
     tasks: Tasks
+    shared: Variables
     turn: Turn
     question: Clarify | None
     focus: tuple[str, ...]

@@ -8,7 +8,8 @@ from .lexicon import CHAT, REMOVE
 
 YES = re.compile(
     r"(?:yes|yeah|yep|yup|sure|ok|okay|correct|right|exactly|indeed|absolutely|definitely|of course|please do|do it|do that|go ahead|"
-    r"go for it|sounds good|that'?s right|that works|works for me|fine|perfect|confirmed?|affirmative|why not|yes please|let'?s do that|let'?s do it)\b",
+    r"go for it|sounds good|that'?s right|that works|works for me|fine|perfect|confirmed?|affirmative|why not|yes please|let'?s do that|let'?s do it|all good|looks good|"
+    r"keep (?:these|those|them|it|that|everything|all)(?= *$| *[,.!]| please))\b",
     re.IGNORECASE,
 )
 

@@ -37,15 +37,23 @@ from langgraph.types import Command, Interrupt, StateSnapshot
 from taskloom.memory.operations import Clarify
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
+from .acting import Act, Call
 from .graph import build_graph, default_services
-from .nodes import Services
+from .nodes import Services, told_calls
 from .settings import Settings, settings
-from .state import DELTA_CHANNELS, Approval, Context, Pending, Turn, tasks_in
+from .state import DELTA_CHANNELS, Approval, Context, Decision, Pending, Turn, tasks_in
 from .transfer import ThreadExport
 
 # ---- serialisation --------------------------------------------------------------------------------
 
-STORED = (TaskNode, Turn, Clarify, Pending)  # the types of the state; no other is made from what is on disk
+STORED = (
+    TaskNode,
+    Turn,
+    Clarify,
+    Pending,
+    Call,
+    Act,
+)  # the types of the state; no other is made from what is on disk
 _ZLIB = "+zlib"  # marks the type of a compressed payload
 _WORTH_IT = 128  # bytes; shorter payloads stay as they are
 _WARM_THREADS = 32
@@ -297,7 +305,7 @@ def _config(thread: str, **more: str) -> RunnableConfig:
 # ---- talking --------------------------------------------------------------------------------------
 
 Show = Callable[[str, str], None]
-Ask = Callable[[Approval], bool]
+Ask = Callable[[Approval], bool | Decision]
 
 
 class Taskloom:
@@ -307,14 +315,15 @@ class Taskloom:
     """
 
     def __init__(self, threads: Threads, services: Services) -> None:
-        self._threads, self.longterm = threads, services.memory
+        self._threads, self.longterm, self.tools = threads, services.memory, services.tools
         self.graph = build_graph(services, checkpointer=threads.saver)
 
     @classmethod
     def open(cls, given: Settings | None = None, *, services: Services | None = None) -> Taskloom:
         """Open the threads under the home of the settings, with services that the settings ask for."""
         given = given or settings()
-        return cls(Threads(given.home, wait=given.lock_timeout), services or default_services(given))
+        services = services or default_services(given)  # first: a file with tools may be broken
+        return cls(Threads(given.home, wait=given.lock_timeout), services)
 
     def __enter__(self) -> Self:
         return self
@@ -328,6 +337,8 @@ class Taskloom:
         """Close the databases; nothing is lost without it."""
         if self.longterm is not None:
             self.longterm.close()
+        if self.tools is not None:
+            self.tools.close()
         self._threads.close()
 
     def talk(
@@ -382,7 +393,7 @@ class Taskloom:
 
     def decide(
         self,
-        approve: bool,
+        decision: bool | Decision,
         *,
         thread: str = "main",
         context: Context | None = None,
@@ -391,7 +402,7 @@ class Taskloom:
     ) -> Turn:
         """Go on with a turn that waits for an approval; in the context it was begun with."""
         context = (context or Context()).model_copy(update={"approve": True})
-        return self._turn(Command(resume={"approve": approve}), thread, context, ask, show)
+        return self._turn(_resume(decision), thread, context, ask, show)
 
     def state(self, thread: str = "main") -> StateSnapshot:
         """The state of a thread, as LangGraph gives it."""
@@ -414,6 +425,9 @@ class Taskloom:
     def delete(self, thread: str) -> None:
         """Delete all that is kept of a thread."""
         self._threads.delete(thread)
+        if self.tools is not None:  # a thread of the same name is to find no calls of this one
+            journal = self.tools.journal
+            journal.close([entry.key for entry in journal.open(thread)])
 
     def compact(self) -> None:
         """Take what was deleted off the disk."""
@@ -430,8 +444,10 @@ class Taskloom:
         with self._threads.lock(thread):
             turn, approval = self._run(given, thread, context, show)
             while approval and ask:
-                given = Command(resume={"approve": ask(approval)})
+                given = _resume(ask(approval))
                 turn, approval = self._run(given, thread, context, show)
+            if self.tools is not None and (keys := told_calls(turn)):
+                self.tools.journal.close(keys)  # the turn that tells of them is on disk
         return turn.model_copy(update={"reply": approval.question}) if approval else turn
 
     def _run(
@@ -450,3 +466,8 @@ class Taskloom:
                 show(str(part["data"][0].text), part["data"][0].id or "")
         approval = Approval.model_validate(interrupts[0].value) if interrupts else None
         return turn, approval
+
+
+def _resume(decision: bool | Decision) -> Command[Any]:
+    given = decision if isinstance(decision, Decision) else Decision(approve=decision)
+    return Command(resume=given.model_dump(mode="json"))

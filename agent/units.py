@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -11,6 +11,7 @@ from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, now, rec
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
 from .slots import Remembered, TaskSchema, held_slots, kind_of, telling_words
+from .told import spoken_slots
 from .wording import base, clip, join, spoken, the, title_of
 
 _UTTERANCES = 8  # of the user's utterances about a task, the latest go into what is searched
@@ -28,10 +29,14 @@ def unit_of(
     held = held_slots(graph, root, schema) if schema else {}
     names = {one.id: slot for slot, nodes in held.items() for one in nodes}
     parts = [
-        part for part in graph.subtree(root)[1:] if part.active and part.status in ("filled", "done", "open")
+        part
+        for part in graph.subtree(root)[1:]
+        if part.status in ("filled", "done", "open") and not part.source.startswith("tool:")
     ]
+    ended = [part for part in graph.subtree(root, gone=True)[1:] if not part.active]
     shared = [graph[key] for key in node.depends_on if graph[key].active and graph[key].parent is None]
     pairs = tuple(_pair(part, names.get(part.id), graph) for part in parts)
+    gone = dict.fromkeys(_slot(part, names.get(part.id)) for part in ended)
     said = dict.fromkeys(state.said for part in (node, *parts) for state in part.states() if state.said)
     title = title_of(node)
     what = ", ".join([schema.description if schema else title, *(title_of(one) for one in shared)]) or title
@@ -47,13 +52,19 @@ def unit_of(
         description=(schema.description if schema else "") or title,
         title=title,
         pairs=pairs,
+        dropped=tuple(slot for slot in gone if slot not in {pair.slot for pair in pairs}),
         order=list(graph).index(root),
         status=status,
     )
 
 
+def _slot(part: TaskNode, slot: str | None) -> str:
+    """The name of a part's slot; slot: that of the schema, if it is one of it."""
+    return slot or (base(part.slot) if part.value is not None else part.name)
+
+
 def _pair(part: TaskNode, slot: str | None, graph: TaskGraph) -> Pair:
-    name = slot or (base(part.slot) if part.value is not None else part.name)
+    name = _slot(part, slot)
     value = part.value or title_of(part)
     parent = graph[part.parent] if part.parent else None
     within = title_of(parent) if parent is not None and parent.parent is not None else ""
@@ -67,17 +78,43 @@ def _pair(part: TaskNode, slot: str | None, graph: TaskGraph) -> Pair:
     )
 
 
-def remembered(unit: IntentUnit) -> tuple[Remembered, ...]:
-    """All values of a unit, to propose."""
-    return tuple(
-        Remembered(pair.slot, pair.title or spoken(pair.slot), pair.answer, pair.member, unit.id, pair.within)
-        for pair in unit.pairs
-    )
+def remembered(unit: IntentUnit, older: Iterable[IntentUnit] = ()) -> tuple[Remembered, ...]:
+    """All values of a unit, to propose, and of older ones of its kind what it never had.
+
+    older: the newest first. What is in their lists is not offered, nor what a newer one changed or dropped.
+    """
+    found, decided = list(_values(unit)), _decided(unit)
+    for one in older:
+        found += [each for each in _values(one) if not each.member and each.slot not in decided]
+        decided |= _decided(one)
+    return tuple(found)
+
+
+def _values(unit: IntentUnit) -> Iterator[Remembered]:
+    for pair in unit.pairs:
+        title = pair.title or spoken(pair.slot)
+        yield Remembered(pair.slot, title, pair.answer, pair.member, unit.id, pair.within)
+
+
+def _decided(unit: IntentUnit) -> set[str]:
+    """The slots of which a unit tells what the user wanted."""
+    return {*unit.dropped, *(pair.slot for pair in unit.pairs)}
+
+
+def without(unit: IntentUnit, words: str) -> IntentUnit | None:
+    """The unit without the values that a list of their names leaves out; None where the words say more."""
+    names = {pair.slot: spoken(pair.title or pair.slot) for pair in unit.pairs}
+    left_out = spoken_slots(words, [*names, *names.values()])
+    if not left_out:
+        return None
+    kept = tuple(pair for pair in unit.pairs if not {pair.slot, names[pair.slot]} & set(left_out))
+    return unit.model_copy(update={"pairs": kept})
 
 
 def about_same(text: str, unit: IntentUnit) -> bool:
-    """Whether words can be about the task of a unit: they share a word that says what it is, not a verb."""
-    named = telling_words(f"{unit.title} {unit.intent} {unit.description}")
+    """Whether words can be about the task of a unit: they share a word on what it is or had, not a verb."""
+    had = " ".join(pair.answer for pair in unit.pairs)
+    named = telling_words(f"{unit.title} {unit.intent} {unit.description} {had}")
     return bool(named & telling_words(text)) or not named
 
 

@@ -6,11 +6,12 @@ dateparser, phonenumbers, email-validator and price-parser.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from . import patterns as re
 
@@ -41,10 +42,11 @@ _DATE = "|".join(
         rf"(?:{_WEEKDAY},?\s+(?:the\s+)?)?{_MONTH}\s+(?:the\s+)?{_DAY}(?:\s*(?:-|–|to|through|until)\s*(?:{_MONTH}\s+)?{_DAY})?(?:,?\s+\d{{4}})?",
         rf"(?:{_WEEKDAY},?\s+)?(?:the\s+)?{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}})?",
         rf"(?:(?:early|mid|late|end of|beginning of)[\s-]+)?(?:next\s+|this\s+)?{_MONTH}\s+\d{{4}}",
+        rf"(?:the\s+)?{_ORDINAL}\s+of\s+(?:this|next|last)\s+month",
         rf"(?:this|next|last|coming)\s+(?:{_WEEKDAY}|weekend|week|month|year|quarter|spring|summer|autumn|fall|winter)",
         rf"{_WEEKDAY}(?:\s*(?:-|–|to|through)\s*{_WEEKDAY})(?![a-z])",
         rf"(?:{_WEEKDAY})(?:,?\s+(?:the\s+)?{_ORDINAL})?(?:\s+(?:morning|afternoon|evening|night))?(?:\s+next\s+week)?",
-        r"the\s+day\s+after\s+tomorrow|today|tomorrow|tonight|yesterday",
+        r"(?:the\s+)?day\s+after\s+tomorrow|today|tomorrow|tonight|yesterday",
         rf"in\s+{_NUMBER}\s+(?:days?|weeks?|months?|years?)(?:['’]?\s+time)?",
         rf"(?:early|mid|late|end\s+of|beginning\s+of)[\s-]+{_MONTH}",
         rf"the\s+{_ORDINAL}(?!\s+(?:one|time|option|date|draft|version|round|floor|street|avenue|session|choice|item|item|place|part|half))",
@@ -316,6 +318,49 @@ def _written_like(text: str, moment: datetime, kind: Kind) -> str:
         return f"{day} {month}{year}"
     return f"{month} {day}{year}"
 
+
+def typed(text: str, schema: Mapping[str, Any], now: datetime) -> Any:
+    """A value in the user's words as a JSON Schema wants it: a number, an ISO date, a list.
+
+    ("four", {"type": "integer"}) gives 4; ("June 10th", {"type": "string", "format": "date"}) "2026-06-10".
+
+    Raises:
+        ValueError: it is not of that form; the message says what it should be.
+    """
+    for one in schema.get("anyOf", ()):
+        if one.get("type") != "null":
+            return typed(text, one, now)
+    wanted = schema.get("type", "string")
+    if wanted in ("integer", "number"):
+        number = number_of(text)
+        if number is None or (wanted == "integer" and number % 1):
+            raise ValueError(f"{text!r} is no {'whole ' if wanted == 'integer' else ''}number")
+        return int(number) if wanted == "integer" else float(number)
+    if wanted == "boolean":
+        if text.strip().lower() not in _TRUTH:
+            raise ValueError(f"{text!r} is neither yes nor no")
+        return _TRUTH[text.strip().lower()]
+    if wanted == "array":
+        items = re.split(r"\s*(?:,|\band\b)\s*", text)
+        return [typed(item, schema.get("items", {}), now) for item in items if item]
+    if wanted == "object":
+        raise ValueError(f"{text!r} is one value, several with names are wanted")
+    form = schema.get("format")
+    if form in ("date", "date-time", "time"):
+        when = parsed(text, "time" if form == "time" else "date", now)
+        if when is None:
+            raise ValueError(f"{text!r} is no {form.replace('-', ' and ')}")
+        text = when.isoformat()
+        return text[:10] if form == "date" else text[11:] if form == "time" else text
+    if (choices := schema.get("enum")) and text not in choices:
+        alike = [choice for choice in choices if str(choice).lower() == text.strip().lower()]
+        if not alike:
+            raise ValueError(f"{text!r} is none of {', '.join(map(str, choices))}")
+        return alike[0]
+    return text
+
+
+_TRUTH = {"yes": True, "true": True, "no": False, "false": False}
 
 _UNITS = {"min": timedelta(minutes=1), "hour": timedelta(hours=1), "hr": timedelta(hours=1),
           "day": timedelta(days=1), "night": timedelta(days=1), "week": timedelta(days=7),

@@ -128,8 +128,12 @@ def steps_of(reply: str, utterance: str, graph: TaskGraph, ids: Sequence[str]) -
 # ---- from text to JSON ----------------------------------------------------------------------------
 
 
-def json_of(reply: str) -> Any:
-    """The one JSON value in a reply."""
+def json_of(reply: str, *, as_is: bool = False) -> Any:
+    """The one JSON value in a reply; as_is: empty values stay, and numbers are numbers.
+
+    Raises:
+        WireError: there is none, or more than one, or it is not valid.
+    """
     if len(reply) > MAX_REPLY:
         raise WireError("far too long")
     body = re.sub(r"\A\s*<think>.*?</think>", "", reply, flags=re.DOTALL)
@@ -140,7 +144,7 @@ def json_of(reply: str) -> Any:
     if start < 0:
         raise WireError("there is no JSON object in it")
     try:
-        value, end = _DECODER.raw_decode(body, start)
+        value, end = (_PLAIN if as_is else _DECODER).raw_decode(body, start)
     except WireError:
         raise
     except RecursionError as error:
@@ -169,6 +173,7 @@ def _constant(name: str) -> NoReturn:
 
 # Fractions stay as they are written: 2.50 is a price, not 2.5.
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=str, parse_constant=_constant)
+_PLAIN = json.JSONDecoder(parse_constant=_constant)
 
 
 # ---- from JSON to models --------------------------------------------------------------------------

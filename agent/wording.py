@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 from zlib import crc32
 
 from taskloom.memory.tasks import Revision
@@ -66,6 +68,30 @@ def join(items: Iterable[str], *, limit: int = 8, last: str = "and") -> str:
     if len(found) < 2:
         return "".join(found)
     return f"{', '.join(found[:-1])} {last} {found[-1]}"
+
+
+def readable(text: str) -> str:
+    """JSON of plain values in words, as in 'flight TL1, price 90; flight TL2, ...'; other text as it is."""
+    if text[:1] not in "[{":
+        return text
+    try:
+        return _told(json.loads(text))
+    except (ValueError, RecursionError):
+        return text
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{spoken(str(name))} {_told(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(_told, value))
+    return "" if value is None else str(value)
+
+
+def value_of(node: Revision) -> str:
+    """The value of a task for a reply, cut; what a tool gave as JSON in words."""
+    value = node.value or ""
+    return clip(readable(value) if node.source.startswith("tool:") else value)
 
 
 def sentence(text: str) -> str:
@@ -138,7 +164,7 @@ def the(title: str) -> str:
         return f"{_YOURS[low]} {rest}"
     if low in ("a", "an") and rest:
         return f"the {rest}"
-    if not title or low in _DETERMINERS or re.fullmatch(r"\W.*|\S*@\S*|https?:\S*", title):
+    if not title or low in _DETERMINERS or re.fullmatch(r"\W.*|\S*@\S*|https?:\S*|[A-Z]\S*['’]s .*", title):
         return title
     if is_action(title) or re.search(r" (?:the|a|an|my|our) ", title):
         return f'"{title}"'

@@ -29,6 +29,7 @@ from typer.testing import CliRunner, Result
 
 from taskloom.agent.chat import Chat, write_file
 from taskloom.agent.cli import app, main
+from taskloom.agent.graph import JOURNAL
 from taskloom.agent.problems import InputError, explain
 from taskloom.agent.script import Line, Played, read_script
 from taskloom.agent.state import Change, Context, Turn
@@ -49,10 +50,11 @@ from taskloom.memory.operations import (
 from taskloom.memory.outbox import Outbox
 from taskloom.memory.records import IntentUnit, now
 from taskloom.memory.tasks import GraphError, TaskGraph
+from taskloom.tools.journal import Entry, FileJournal
 from tests.scripted import services
 
 TASKLOOM = Path(sys.executable).with_name("taskloom")
-COMMANDS = ("chat", "run", "demo", "threads", "tasks", "export", "import", "doctor", "memory")
+COMMANDS = ("chat", "run", "demo", "threads", "tasks", "export", "import", "doctor", "memory", "tools")
 Invoke = Callable[..., Result]
 
 
@@ -106,7 +108,8 @@ def test_help_has_examples_and_fits_80_columns(command: str, invoke: Invoke) -> 
 def test_help_lists_every_command_and_loads_little() -> None:
     shown = subprocess.run([TASKLOOM, "--help"], capture_output=True, text=True, check=True).stdout
     assert re.findall(r"^  (\w+)  ", shown.split("Commands:")[1], re.MULTILINE) == list(COMMANDS)
-    code = "import sys, taskloom.agent.cli as c; print({'langgraph', 'pydantic', 'rich'} & set(sys.modules))"
+    heavy = {"langgraph", "langchain_core", "pydantic", "rich", "yaml", "jsonschema"}
+    code = f"import sys, taskloom.agent.cli; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
@@ -591,6 +594,38 @@ def test_doctor_looks_at_the_memory(invoke: Invoke, home: Path, monkeypatch: pyt
     assert re.search(r"memory +off", invoke("doctor").stdout)
 
 
+def test_doctor_looks_at_the_tools_and_at_calls_that_were_broken_off(
+    invoke: Invoke, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = invoke("doctor").stdout
+    assert re.search(r"tools +none", shown)
+    assert re.search(r"calls +none yet", shown)
+    tools = tmp_path / "agent.yaml"
+    tools.write_text("tools:\n  - {use: 'shutil:disk_usage', side_effects: true}\n")
+    monkeypatch.setenv("TASKLOOM_TOOLS", str(tools))
+    assert "cannot be a tool: parameter 'path'" in one_line(invoke("doctor", code=1).stdout)
+    tools.write_text("tools:\n  - {use: 'taskloom_doctor_tool:book', side_effects: true}\n")
+    (tmp_path / "taskloom_doctor_tool.py").write_text(
+        'def book(place: str) -> str:\n    """Book.\n\n    Args:\n        place: where.\n    """\n'
+        "    return place\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert re.search(r"tools +ok +1 in .*agent.yaml, 1 with side effects", one_line(invoke("doctor").stdout))
+    journal = FileJournal(home / JOURNAL)
+    assert re.search(r"calls +ok +none open", invoke("doctor").stdout)
+    journal.begin(Entry(key="k", user="local", thread="main", turn=1, task="t1", tool="book", args={}))
+    assert "1 of turns that were broken off, told in the next turn: book on thread main (begun)" in one_line(
+        invoke("doctor").stdout
+    )
+    journal.shut()
+    (home / JOURNAL).write_bytes(b"x" * 5000)
+    assert "move it away if it is damaged" in one_line(invoke("doctor", code=1).stdout)
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 class Broken:
     """Takes nothing."""
 
@@ -711,6 +746,7 @@ class Screen:
     def __init__(self, *args: str) -> None:
         self.child, self.fd = pty.fork()
         if self.child == 0:  # pragma: no cover
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # who runs the tests in the background ignores it
             os.execve(TASKLOOM, ["taskloom", *args], {**os.environ, "TERM": "xterm"})  # noqa: S606
         self.unread = ""
 
@@ -782,6 +818,7 @@ def test_a_full_disk_is_told_and_keeps_what_was_acknowledged(
     running = process(
         "run", path, "--json", "--thread", "f",
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)),
+        env={name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")},
     )  # fmt: skip
     printed, told = running.communicate(timeout=120)
     assert running.returncode == 1
@@ -808,7 +845,7 @@ def test_a_chat_on_a_terminal_is_left_cleanly(key: str, home: Path) -> None:
     screen.until("\n> ")
     screen.type("/tasks\n")
     assert "\x1b[" in screen.until("\n> ")
-    time.sleep(0.2)  # between its prompt and its wait for a key Python does not hear Ctrl-C
+    time.sleep(1)  # between its prompt and its wait for a key Python does not hear Ctrl-C
     screen.type(key)
     screen.until("Resume with: taskloom chat --thread p")
     assert screen.end() == 0

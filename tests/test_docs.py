@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from taskloom.agent.cli import app
@@ -21,9 +22,15 @@ from taskloom.agent.state import Context
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = typer.main.get_group(app).commands
+PARTS = {
+    f"{group} {name}": part
+    for group, command in COMMANDS.items()
+    if isinstance(command, TyperGroup)
+    for name, part in command.commands.items()
+}
 EXAMPLES = [
     line
-    for text in (README, *(command.epilog or "" for command in COMMANDS.values()))
+    for text in (README, *(command.epilog or "" for command in (*COMMANDS.values(), *PARTS.values())))
     for line in text.splitlines()
     if re.match(r" *taskloom \w", line)
 ]
@@ -56,6 +63,21 @@ def test_the_sessions_are_what_run_prints(tmp_path: Path, monkeypatch: pytest.Mo
     result = CliRunner().invoke(app, ["run", str(script)])
     printed = "\n".join(line.rstrip() for line in result.stdout.splitlines())
     assert written.replace("--\n\n", "").strip() == printed.strip(), "paste what run prints into README.md"
+
+
+def test_the_tools_do_what_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TASKLOOM_MODEL", "")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TASKLOOM_TOOLS", str(tmp_path / "agent.yaml"))
+    (tmp_path / "agent.yaml").write_text(block("yaml"))
+    (tmp_path / "travel.py").write_text(block("py"))
+    written = block("tools")
+    script = tmp_path / "script.json"
+    said = re.findall(r"^> (.*)$", written, re.MULTILINE)
+    script.write_text(json.dumps([{"user": user, "approve": True} for user in said]))
+    result = CliRunner().invoke(app, ["run", str(script)])
+    printed = "\n".join(line.rstrip() for line in result.stdout.splitlines())
+    assert written.strip() == printed.strip(), "paste what run prints into README.md"
 
 
 def test_the_snippet_is_the_one_that_is_tested() -> None:
@@ -95,7 +117,7 @@ def test_the_context_is_described() -> None:
 @pytest.mark.parametrize("line", EXAMPLES)
 def test_examples_use_commands_and_options_that_exist(line: str) -> None:
     words = shlex.split(line.split("  #")[0].split(" | ")[0].split(" > ")[0])
-    command = COMMANDS[words[1]]
+    command = PARTS[" ".join(words[1:3])] if words[1] in ("memory", "tools") else COMMANDS[words[1]]
     options = {name for param in command.params for name in param.opts}
     assert {word for word in words if word.startswith("--")} <= options
 

@@ -206,6 +206,36 @@ def test_plain_words_count_for_the_turn_before_alone(talk: Taskloom) -> None:
     assert PLAIN in kept(talk)
 
 
+GUESS = "Should we push the dinner to Friday?"
+
+
+def test_a_guess_that_the_user_says_yes_to_is_what_the_words_meant(talk: Taskloom) -> None:
+    say(talk, "Plan a dinner on Wednesday", GUESS)
+    assert talk.state("a").values["question"] is not None
+    assert waiting(talk)[-1] == GUESS
+    assert GUESS not in kept(talk)
+    say(talk, "yes")
+    assert [node.value for node in talk.tasks("a").values()] == [None, "Friday"]
+    one = kept(talk)[GUESS]
+    assert (one.status, one.utility, one.strict, one.turn) == ("confirmed", 1.0, True, 2)
+    assert [(step["act"], step["target"], step["value"]) for step in one.execution] == [
+        ("set", "dinner", "Friday")
+    ]
+    assert "yes" not in kept(talk)
+
+    say(talk, "Plan a meeting on Tuesday", thread="b")
+    turn = say(talk, "Should we push the meeting to Monday?", thread="b")
+    assert [node.value for node in talk.tasks("b").values()] == [None, "Monday"], "not asked a second time"
+    assert one.id in turn.examples
+
+
+@pytest.mark.parametrize("answer", ["no", "thanks", "Plan a lunch on Monday", "When is the dinner?"])
+def test_a_guess_without_a_yes_is_no_experience(talk: Taskloom, answer: str) -> None:
+    say(talk, "Plan a dinner on Wednesday", GUESS, answer, "yes", "thanks", "thanks")
+    assert GUESS not in kept(talk)
+    assert GUESS not in waiting(talk)
+
+
 def experience(text: str, *steps: dict[str, Any]) -> Experience:
     return Experience(id="e1", text=text, at=now(), execution=steps, status="confirmed", by="model")
 

@@ -51,16 +51,16 @@ def values(graph: Taskgraph) -> dict[str, str | None]:
 
 def test_the_nodes_are_those_of_the_design(graph: Taskgraph) -> None:
     drawn = [name for name in graph.get_graph().nodes if not name.startswith("__")]
-    assert drawn == [node.__name__ for node in NODES]
+    assert drawn == [*(node.__name__ for node in NODES), "act"]
     assert drawn[:3] == ["decompose", "classify_intent", "update_graph"]
-    assert drawn[3:] == ["retrieve_closure", "fill_slots", "respond", "remember"]
+    assert drawn[3:] == ["retrieve_closure", "fill_slots", "respond", "remember", "act"]
 
 
 def test_schemas_are_described(graph: Taskgraph) -> None:
     context = graph.get_context_jsonschema()
     assert context is not None
     assert all(field["description"] for field in context["properties"].values())
-    assert set(graph.get_input_jsonschema()["properties"]) == {"messages", "load", "feedback"}
+    assert set(graph.get_input_jsonschema()["properties"]) == {"messages", "load", "feedback", "shared"}
     assert set(graph.get_output_jsonschema()["properties"]) == {"messages", "tasks", "turn"}
 
 
@@ -566,3 +566,10 @@ def test_types_come_back_under_strict_msgpack(tmp_path: Path) -> None:
     )
     assert result.returncode == 0, result.stderr
     assert "eserializ" not in result.stderr
+
+
+def test_a_start_without_a_model_loads_no_client_and_no_database() -> None:
+    heavy = {"openai", "langchain_openai", "chromadb", "yaml", "trafilatura", "pypdf", "mcp"}
+    code = f"import sys, taskloom.agent.threads; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

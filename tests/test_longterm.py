@@ -110,6 +110,34 @@ def test_a_request_as_last_time_is_proposed_and_confirmed_in_part(talk: Talk) ->
     assert talk.values("c") == {"location": "Bergen"}
 
 
+def test_what_the_latest_one_never_had_comes_from_the_one_before(talk: Talk) -> None:
+    talk(BERGEN, "a")
+    talk("The budget is 200 euros", "a")
+    talk("Book a hotel in Oslo for four people", "b")
+    talk("Book a flight to Rome", "c")
+    talk("Book a hotel, same as last time", "d")
+    assert talk.values("d", "proposed") == {
+        "location": "Oslo",
+        "party size": "four",
+        "date": "June 3 to June 5",
+        "budget": "200 euros",
+    }
+    talk("yes, except the budget", "d")
+    talk("Book a hotel, same as last time", "e")
+    assert talk.values("e", "proposed") == talk.values("d"), "what was not wanted is not offered again"
+
+
+def test_what_was_removed_or_is_in_an_older_list_is_not_offered(talk: Talk) -> None:
+    talk("Plan a dinner on Friday and invite Maria and Ken", "a")
+    talk("The budget is 200 euros", "a")
+    talk("Plan a dinner on Monday and invite Kim", "b")
+    talk("The budget is 300 euros", "b")
+    talk("Remove the budget", "b")
+    talk("Plan a dinner, same as last time", "c")
+    offered = [node for node in talk.app.tasks("c").values() if node.status == "proposed"]
+    assert {node.value or node.title for node in offered} == {"Monday", "Kim"}
+
+
 def test_a_changed_value_takes_the_place_of_the_proposed_one(talk: Talk) -> None:
     talk(BERGEN, "a")
     talk("Same again", "b")
@@ -199,6 +227,9 @@ def test_slots_of_a_schema_are_filled_from_memory_and_asked_for_without(talk: Ta
     assert "location" in turn.question.question
     say("Book a hotel, same as last time", "d", "ann")
     assert talk.values("d", "proposed") == {"location": "Bergen", "party size": "three"}
+    say("yes, except the location", "d", "ann")
+    say("Book a hotel, same as last time", "e", "ann")
+    assert talk.values("e", "proposed") == {"party size": "three"}, "what was not wanted is not offered again"
 
 
 def test_sessions_of_many_users_do_not_pile_up(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:

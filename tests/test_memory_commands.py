@@ -17,13 +17,15 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from taskloom.agent.cli import app
-from taskloom.agent.graph import longterm_of
+from taskloom.agent.graph import JOURNAL, longterm_of
 from taskloom.agent.longterm import LongTerm
+from taskloom.agent.memory_commands import LOCAL
 from taskloom.agent.settings import Settings, settings
 from taskloom.agent.state import Context
 from taskloom.agent.threads import Taskloom
-from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, read_record
+from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, Stream, read_record
 from taskloom.memory.store import ChromaStore
+from taskloom.tools.journal import Entry, FileJournal
 from tests.chroma_server import HashEmbedder
 
 TASKLOOM = Path(sys.executable).with_name("taskloom")
@@ -225,6 +227,21 @@ def test_what_is_exported_can_be_imported(filled: Path, invoke: Invoke, tmp_path
     assert invoke("export", "--user", "bob").stdout == lines
 
 
+def test_the_count_of_steps_goes_along_and_never_back(
+    filled: Path, home: Path, invoke: Invoke, tmp_path: Path
+) -> None:
+    with opened(home) as longterm:
+        longterm.store.put_stream("local", Stream(steps=7, latest=("e7",)))
+        longterm.store.put_stream("eve", Stream(steps=9))
+    path = tmp_path / "memory.jsonl"
+    assert "Wrote 5 records" in invoke("export", path).stderr
+    for user in ("bob", "eve"):
+        assert "Read 5 records." in invoke("import", path, "--user", user).stdout
+    with opened(home) as longterm:
+        assert longterm.store.stream("bob") == Stream(steps=7, latest=("e7",))
+        assert longterm.store.stream("eve") == Stream(steps=9)
+
+
 @pytest.mark.parametrize(
     ("second", "told"),
     [
@@ -299,6 +316,19 @@ def test_forget_takes_single_records_with_their_bytes(filled: Path, invoke: Invo
     assert holding(filled, b"sea view") == []
     assert holding(filled, b"Shift it") == []
     assert holding(filled, b"TX-42")
+
+
+def test_forget_with_threads_takes_the_journal_of_calls_too(filled: Path, invoke: Invoke) -> None:
+    journal = FileJournal(filled / JOURNAL)
+    for user in (LOCAL, "eve"):
+        args = {"note": f"surprise for {user}"}
+        journal.begin(Entry(key=user, user=user, thread="a", turn=1, task="t1", tool="book", args=args))
+    invoke("forget", "--all", "--yes")
+    assert holding(filled, b"surprise for local")
+    invoke("forget", "--all", "--threads", "--yes")
+    assert holding(filled, b"surprise for local") == []
+    assert [entry.user for entry in journal.entries()] == ["eve"]
+    journal.shut()
 
 
 def test_forget_wants_to_know_what(filled: Path, invoke: Invoke) -> None:

@@ -135,7 +135,8 @@ def test_the_constraints_hold_every_dependency() -> None:
 
 def test_every_library_that_the_code_imports_is_a_dependency() -> None:
     providers = packages_distributions()
-    declared = {normal(line) for line in PROJECT["dependencies"]}
+    extras = [lines for name, lines in PROJECT["optional-dependencies"].items() if name != "dev"]
+    declared = {normal(line) for lines in (PROJECT["dependencies"], *extras) for line in lines}
     for path in (path for part in PARTS for path in (ROOT / part).glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

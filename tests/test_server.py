@@ -87,7 +87,7 @@ def assistant(client: Any, graph: str) -> str:
 
 def test_schemas_are_there(server: Any) -> None:
     schemas = server.assistants.get_schemas(assistant(server, "taskloom"))
-    assert set(schemas["input_schema"]["properties"]) == {"messages", "load", "feedback"}
+    assert set(schemas["input_schema"]["properties"]) == {"messages", "load", "feedback", "shared"}
     assert set(schemas["output_schema"]["properties"]) == {"messages", "tasks", "turn"}
     assert {"tasks", "question", "focus"} <= set(schemas["state_schema"]["properties"])
     context = schemas["context_schema"]["properties"]

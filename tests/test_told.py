@@ -1,0 +1,388 @@
+"""What words say to a kind of task and its slots without naming them in full."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from taskloom.agent.clauses import clause
+from taskloom.agent.finding import in_role
+from taskloom.agent.interpreter import Detail, Step, View
+from taskloom.agent.named import named_task
+from taskloom.agent.recall import other_one
+from taskloom.agent.settings import Settings
+from taskloom.agent.slots import TaskSchema, kind_asked_for, load_schemas
+from taskloom.agent.state import Context
+from taskloom.agent.threads import Taskloom
+from taskloom.agent.told import answer_in, finished, fitted, spoken_slots, told_slots, with_head
+from taskloom.memory.operations import Add, Clarify, apply
+from taskloom.memory.tasks import TaskGraph
+
+
+def form(title: str, description: str, required: str, **slots: Any) -> dict[str, Any]:
+    return {
+        "title": title,
+        "type": "object",
+        "description": description,
+        "properties": {name: kind or {"type": "string"} for name, kind in slots.items()},
+        "required": required.split(),
+    }
+
+
+FORMS = [
+    form(
+        "tool rental", "Rent a tool", "tool pickup_date return_date",
+        tool=None, pickup_date=None, return_date=None, delivery={"type": "boolean"},
+    ),
+    form(
+        "haircut appointment", "Book a haircut", "salon date time treatment",
+        salon=None, stylist=None, date=None, time=None,
+        treatment={"enum": ["cut", "cut and colour", "beard trim"]},
+    ),
+    form(
+        "school form", "Fill in a school registration form", "child_name birth_date class emergency_contact",
+        child_name=None, birth_date=None, **{"class": None}, allergies=None, emergency_contact=None,
+    ),
+    form(
+        "parcel", "Send a parcel", "recipient address weight speed",
+        recipient=None, address=None, weight=None,
+        speed={"enum": ["standard", "express"]}, insured={"type": "boolean"},
+    ),
+    form(
+        "book club meeting", "Plan a book club meeting", "book host date time",
+        book=None, host=None, date=None, time=None, snacks=None,
+    ),
+]  # fmt: skip
+SCHEMAS = load_schemas(FORMS)
+RENTAL, HAIRCUT, SCHOOL, PARCEL, CLUB = SCHEMAS
+
+
+def view(schema: TaskSchema, asked: str = "", **held: str) -> View:
+    """A task of the kind with these values, and the question for a slot."""
+    graph = apply(TaskGraph(), Add(slot="task", title=schema.name), turn=1, said="").graph
+    for slot, value in held.items():
+        graph = apply(
+            graph, Add(slot=f"task.{slot}", title=slot, value=value, parent="t1"), turn=1, said=""
+        ).graph
+    choice = Add(slot=f"task.{asked}", title=asked, parent="t1")
+    return View(
+        graph,
+        turn=2,
+        focus=("t1",),
+        schemas=SCHEMAS,
+        question=Clarify(question="?", choices=(choice,)) if asked else None,
+    )
+
+
+def told(said: str, schema: TaskSchema, asked: str = "", **held: str) -> dict[str, str | None]:
+    steps = told_slots(clause(said), view(schema, asked, **held), schema, "t1")
+    return {str(step.slot): step.value for step in steps}
+
+
+@pytest.mark.parametrize(
+    ("said", "schema", "asked", "slots"),
+    [
+        ("I'll pick it up on Friday", RENTAL, "return_date", {"pickup_date": "Friday"}),
+        ("we bring it back on Monday", RENTAL, "pickup_date", {"return_date": "Monday"}),
+        ("on Monday", RENTAL, "return_date", {"return_date": "Monday"}),
+        ("Do deliver it, please", RENTAL, "", {"delivery": "yes"}),
+        ("no delivery", RENTAL, "tool", {"delivery": "no"}),
+        ("cut and colour", HAIRCUT, "salon", {"treatment": "cut and colour"}),
+        ("just a beard trim", HAIRCUT, "", {"treatment": "beard trim"}),
+        ("with Mia", HAIRCUT, "salon", {"stylist": "Mia"}),
+        ("at Barber Joe", HAIRCUT, "date", {"salon": "Barber Joe"}),
+        ("7 pm", HAIRCUT, "salon", {"time": "7 pm"}),
+        ("standard is enough", PARCEL, "weight", {"speed": "standard"}),
+        ("it weighs 7 kg", PARCEL, "address", {"weight": "7 kg"}),
+        ("Carla hosts", CLUB, "time", {"host": "Carla"}),
+        ("Ben brings the snacks", CLUB, "host", {"snacks": "Ben"}),
+        ("You can call me on 0171 2345678", SCHOOL, "emergency_contact", {}),
+        ("What about Friday?", RENTAL, "pickup_date", {}),
+        ("a day later", RENTAL, "", {}),
+        ("Friday", RENTAL, "", {}),
+        ("standard or express?", PARCEL, "speed", {}),
+        ("The express train was late", PARCEL, "", {}),
+    ],
+)
+def test_a_slot_is_told_without_its_name(
+    said: str, schema: TaskSchema, asked: str, slots: dict[str, str]
+) -> None:
+    assert told(said, schema, asked) == slots
+
+
+def test_a_number_goes_where_its_noun_is() -> None:
+    assert told("5 kilos", PARCEL, weight="about 3 kilos") == {"weight": "5 kilos"}
+    assert told("5 kilos", PARCEL, weight="light") == {}
+
+
+def test_a_name_is_put_shorter_where_a_date_is_asked_for() -> None:
+    assert told("Lina", SCHOOL, "birth_date", child_name="My daughter Lina") == {"child_name": "Lina"}
+    assert told("Lina", SCHOOL, "class", child_name="My daughter Lina") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "slot", "value"),
+    [
+        ("A cordless drill", "tool", "cordless drill"),
+        ("He lives at 5 Elm Road, Hull", "address", "5 Elm Road, Hull"),
+        ("for my brother Tom", "recipient", "my brother Tom"),
+        ("Dan, of course", "host", "Dan"),
+        ("I Will Always Love You", "song_name", "I Will Always Love You"),
+        ("A Star Is Born", "movie_name", "A Star Is Born"),
+        ("Thanks", "salon", ""),
+        ("he's allergic", "host", ""),
+        ("Ben brings the snacks", "host", ""),
+    ],
+)
+def test_the_value_in_an_answer(text: str, slot: str, value: str) -> None:
+    assert answer_in(text, slot) == value
+
+
+def test_a_capital_lead_is_part_of_a_name() -> None:
+    assert with_head("Wall", "Great Wall.") == "Great Wall"
+    assert with_head("Luigi's", "Great, Luigi's") == "Luigi's"
+    assert with_head("Luigi's", "Please Luigi's") == "Luigi's"
+
+
+@pytest.mark.parametrize(
+    ("said", "title", "done"),
+    [
+        ("All done!", "rent a tool", True),
+        ("Sent!", "send a parcel", True),
+        ("It's booked", "book a haircut", True),
+        ("Booked", "send a parcel", False),
+        ("Are we done?", "rent a tool", False),
+    ],
+)
+def test_the_end_of_a_task(said: str, title: str, done: bool) -> None:
+    assert bool(finished(clause(said), title)) is done
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("rent a tool", RENTAL),
+        ("book me a haircut", HAIRCUT),
+        ("fill in the school registration form", SCHOOL),
+        ("rent a tool called Thor", None),
+        ("the tool", None),
+    ],
+)
+def test_a_kind_is_asked_for_in_its_own_words(words: str, kind: TaskSchema | None) -> None:
+    assert kind_asked_for(words, SCHEMAS) == kind
+
+
+def test_a_task_that_is_there_is_not_asked_for_again() -> None:
+    empty = View(TaskGraph(), schemas=SCHEMAS)
+    assert [step.title for step in named_task("I need a haircut", empty)] == ["haircut"]
+    assert named_task("I need the haircut", view(HAIRCUT)) == []
+    assert [step.title for step in named_task("I need another haircut", view(HAIRCUT))] == ["haircut"]
+    assert named_task("When is the haircut?", empty) == []
+
+
+def test_a_request_fills_the_slots_of_its_kind() -> None:
+    said = "send a parcel to Uncle Theo, 3 Oak Street, Leeds"
+    made = fitted(Step(text=said, act="task", title=said, target=said), PARCEL)
+    assert made.title == made.target == "send a parcel"
+    assert {one.slot: one.value for one in made.details} == {
+        "recipient": "Uncle Theo",
+        "address": "3 Oak Street, Leeds",
+    }
+    place = Detail(slot="place", value="Scissor Sisters")
+    assert fitted(Step(text="", act="task", title="haircut", details=(place,)), HAIRCUT).details == (
+        Detail(slot="salon", value="Scissor Sisters"),
+    )
+
+
+def test_a_list_of_slots() -> None:
+    slots = ["child_name", "birth_date", "class"]
+    assert spoken_slots("the name and the birth date", slots) == ["child_name", "birth_date"]
+    assert spoken_slots("the name is Lina", slots) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "which"),
+    [
+        ("No, the other one", ""),
+        ("no, the one in Bergen", "in Bergen"),
+        ("Not that one, the other hotel", ""),
+        ("the other one, please", "please"),
+        ("The one in Bergen is nice", None),
+        ("No, make it Friday", None),
+    ],
+)
+def test_the_other_one(said: str, which: str | None) -> None:
+    assert other_one(said) == which
+
+
+def test_few_among_many_are_found_in_each_state() -> None:
+    graph = view(CLUB, host="Ana").graph
+    assert not any(in_role(graph, "proposed"))
+    offer = Add(slot="task.date", title="date", value="May 3", parent="t1", status="proposed")
+    graph = apply(graph, offer, turn=2, said="").graph
+    assert [node.value for node in in_role(graph, "proposed")] == ["May 3"]
+    guest = Add(slot="task.guest1", title="Dan", parent="t1")
+    graph = apply(graph, guest, turn=3, said="").graph
+    assert [node.title for node in in_role(graph, "person")] == ["Dan"]
+
+
+# ---- whole sessions --------------------------------------------------------------------------------
+
+
+def values(home: Path, *sessions: Sequence[str]) -> list[dict[str, str]]:
+    """What the plan holds at the end of each session of one user, by title."""
+    found = []
+    settings = Settings(home=home, model="", embeddings="", chroma_url=None)
+    with Taskloom.open(settings) as app:
+        for number, said in enumerate(sessions):
+            for words in said:
+                turn = app.talk(words, thread=f"s{number}", context=Context(user_id="u", schemas=FORMS))
+                assert turn.reply.count("?") <= 1, turn.reply
+            graph = app.tasks(f"s{number}")
+            found.append(
+                {
+                    node.slot.rpartition(".")[2]: node.value
+                    for node in graph.active
+                    if node.value is not None and node.status == "filled"
+                }
+            )
+    return found
+
+
+def test_a_tool_is_rented_three_times(tmp_path: Path) -> None:
+    first, second, third = values(
+        tmp_path,
+        [
+            "I'd like to rent a tool for the weekend.",
+            "A cordless drill",
+            "I'll pick it up on Friday",
+            "not sure yet",
+            "Actually make the pickup date Saturday, and I'll bring it back on Monday",
+            "Do deliver it, please",
+            "Done, thanks.",
+        ],
+        ["I need to rent a tool again, same as last time but a sander.", "Yes, but return it on Tuesday."],
+        ["Rent the cordless drill again.", "All except the delivery."],
+    )
+    drill = {"tool": "cordless drill", "pickup_date": "Saturday", "return_date": "Monday"}
+    assert first == drill | {"delivery": "yes"}
+    assert second == drill | {"tool": "sander", "return_date": "Tuesday", "delivery": "yes"}
+    assert third == drill
+
+
+def test_a_haircut_moves_to_another_salon(tmp_path: Path) -> None:
+    first, second, third = values(
+        tmp_path,
+        [
+            "Book me a haircut at Scissor Sisters on Tuesday at 5 pm.",
+            "cut and colour",
+            "with Mia",
+            "Oh, and can we do half past five instead?",
+        ],
+        ["I need another haircut", "yes but on Thursday"],
+        ["Same as last time, please, but at Barber Joe.", "Yes, except the time: 6 pm", "just a beard trim"],
+    )
+    assert first == {
+        "salon": "Scissor Sisters",
+        "date": "Tuesday",
+        "time": "half past five",
+        "treatment": "cut and colour",
+        "stylist": "Mia",
+    }
+    assert {
+        "salon": "Scissor Sisters",
+        "date": "Thursday",
+        "treatment": "cut and colour",
+    }.items() <= second.items()
+    assert {"salon": "Barber Joe", "time": "6 pm", "treatment": "beard trim"}.items() <= third.items()
+
+
+def test_a_form_for_a_sister(tmp_path: Path) -> None:
+    _, second, third = values(
+        tmp_path,
+        [
+            "Help me fill in the school form for Emil.",
+            "Emil Berg",
+            "12 May 2018",
+            "What is the birth date?",
+            "2B",
+            "0171 2345678",
+        ],
+        [
+            "Fill in the school form for Lina, same as before except the name and the birth date.",
+            "yes",
+            "Lina Berg",
+            "3 March 2020",
+            "The class is 1A",
+        ],
+        ["I need the school form for Emil again", "Yes, all but the class, that's 3B now."],
+    )
+    assert second == {
+        "child_name": "Lina Berg",
+        "birth_date": "3 March 2020",
+        "class": "1A",
+        "emergency_contact": "0171 2345678",
+    }
+    assert third["class"] == "3B"
+
+
+def test_a_parcel_to_somebody_else(tmp_path: Path) -> None:
+    first, second, third = values(
+        tmp_path,
+        [
+            "I want to send a parcel to Grandma",
+            "14 Mill Lane, York",
+            "about 3 kilos",
+            "express",
+            "Insure it too",
+            "Hmm, wait: standard is enough.",
+            "Sent!",
+        ],
+        ["Send the parcel to Grandma again", "No, 5 kilos", "keep the rest"],
+        ["Same as the last parcel but to Uncle Theo, 3 Oak Street, Leeds.", "yes"],
+    )
+    assert first["speed"] == "standard"
+    assert second == first | {"weight": "5 kilos"}
+    assert third == second | {"recipient": "Uncle Theo", "address": "3 Oak Street, Leeds"}
+
+
+def test_a_book_club_meets_again(tmp_path: Path) -> None:
+    _, second, third = values(
+        tmp_path,
+        [
+            "We're planning the next book club: The Overstory, on 4 June.",
+            "7 pm",
+            "Ana hosts",
+            "Ben brings the snacks",
+        ],
+        [
+            "Plan a book club meeting like last time, but the book is Middlemarch.",
+            "Yes, but Carla hosts and it's at 8.",
+        ],
+        [
+            "The usual book club meeting, please.",
+            "no, the host is Dan and the date is 2 July",
+            "all good, keep the rest",
+        ],
+    )
+    assert second == {"book": "Middlemarch", "host": "Carla", "date": "4 June", "time": "8", "snacks": "Ben"}
+    assert third == second | {"host": "Dan", "date": "2 July"}
+
+
+def test_the_other_hotel_is_proposed(tmp_path: Path) -> None:
+    *_, third, fourth = values(
+        tmp_path,
+        ["Book a hotel in Bergen for two nights."],
+        ["Book a hotel in Oslo for three nights."],
+        ["Book the hotel again", "No, the other one", "Yes"],
+        ["Book the hotel in Oslo again", "No, the one in Bergen", "yes but for four nights"],
+    )
+    assert third == {"location": "Bergen", "duration": "two nights"}
+    assert fourth == {"location": "Bergen", "duration": "four nights"}
+
+
+def test_nothing_is_as_last_time_where_there_was_none(tmp_path: Path) -> None:
+    assert values(tmp_path, ["Same as last time, please"]) == [{}]
