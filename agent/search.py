@@ -14,12 +14,12 @@ from taskloom.memory.store import StoreError
 from taskloom.tools.errors import ToolError
 from taskloom.tools.index import Found
 
-ASKED = "I want to"
+ASKED = "How do I"
 MIX = 0.8  # share of the meaning for requests: who asks seldom knows the words of a tool's author
 
 
 def _requests(text: str) -> list[str]:
-    """What a text answers: each of its lines as a request, and those after the first as they are."""
+    """What a text answers: each of its lines as a question, and those after the first as they are."""
     lines = text.splitlines() or [""]
     return [*(f"{ASKED} {line[:1].lower()}{line[1:]}" for line in lines), *lines[1:]]
 
@@ -33,7 +33,7 @@ class HybridIndex:
         Args:
             embedder: gives the embedding model, when it is first needed.
             requests: whether queries are requests, and texts have a line that names what they answer before
-                those that describe it, as tools do. Both are then embedded as requests, a text as the mean of
+                those that describe it, as tools do. Both are then embedded as questions, a text as the mean of
                 its forms: benchmarks/tools.py finds .95 with it in the first five, .84 without.
         """
         self._embedder, self._requests = embedder, requests

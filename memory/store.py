@@ -203,7 +203,9 @@ class _Base(ABC):
 
     def search(self, user: str, text: str, *, kind: Kind | None = None, limit: int = 10) -> tuple[Hit, ...]:
         """See Store."""
-        _known(user)
+        with self._lock(user):
+            if not self._corpus(user).holds(kind):
+                return ()  # what embeds takes long to load
         (vector,) = self._embedded([text])
         with self._lock(user):
             return self._corpus(user).search(text, vector, kind=kind, limit=limit)
