@@ -33,8 +33,8 @@ class HybridIndex:
         Args:
             embedder: gives the embedding model, when it is first needed.
             requests: whether queries are requests, and texts have a line that names what they answer before
-                those that describe it, as tools do. Both are then embedded as questions, a text as the mean of
-                its forms: benchmarks/tools.py finds .95 with it in the first five, .84 without.
+                those that describe it, as tools do. Both are then embedded as questions, a text as the mean
+                of its forms: benchmarks/tools.py finds .95 with it in the first five, .84 without.
         """
         self._embedder, self._requests = embedder, requests
         self._corpus, self._guard = Corpus(), Lock()

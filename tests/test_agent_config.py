@@ -580,6 +580,21 @@ def test_a_server_is_ended_when_something_else_is_wrong(load: Load, module: Call
     assert not running(mark)
 
 
+def test_keys_of_a_server_come_from_the_environment(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", "hidden-key-123")
+    env = '{TEST_KEY: "key ${A_KEY}", TEST_OTHER: "$A_KEY"}'
+    loaded = load(server(env=env))
+    told = call(loaded.registry["about"], {}, shared=Shared()).text
+    loaded.close()
+    assert '"key": "key hidden-key-123"' in told
+    assert '"home": "$A_KEY"' in told
+    assert loaded.config.mcp["test"]["env"] == {"TEST_KEY": "key ${A_KEY}", "TEST_OTHER": "$A_KEY"}
+    monkeypatch.delenv("A_KEY")
+    told = refusal(load, "mcp: {one: {url: 'http://x', headers: {a: '${A_KEY}', b: '${B_KEY} ${A_KEY}'}}}")
+    assert told == ": mcp: one: the environment has no A_KEY, B_KEY"
+    assert refusal(load, "mcp: {one: {command: x, env: 5}}").startswith(": mcp: one: env: Input should be")
+
+
 def running(mark: str) -> bool:
     """Whether a server with such an argument runs."""
     shown = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True).stdout

@@ -6,7 +6,7 @@
         gives: flights
       - use: taskloom.python               # one of those that ship, see SHIPPED
     mcp:
-      weather: {command: weather-server}
+      weather: {command: weather-server, env: {KEY: "${WEATHER_KEY}"}}
     context: "The budget is <budget>."
     shared: {budget: 500}
     bank:
@@ -16,13 +16,15 @@ What the bank has on a request joins the prompt that chooses tools; a collection
 that answers questions from it. An entry may give several tools: a shipped one, or an attribute that is a
 list. What it says of users, schemas, times and side effects then holds for all of them; `only` picks some,
 `needs` and `gives` want one.
-YAML is read without its dates, which stay texts, and without a key twice.
+YAML is read without its dates, which stay texts, and without a key twice. `${NAME}` in `env` and `headers` of
+a server stands for a variable of the environment, so that no key need stand in the file.
 
 Loading imports what is named: a file from a stranger is to be trusted no more than a program from one.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import traceback
@@ -67,6 +69,7 @@ SHIPPED = {
     for name in ("python", "fetch", "search", "browser", "planner")
 }
 PROGRAM = "taskloom.program"  # ships too, and wants a model
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 SIZE = 1_000_000  # bytes of a configuration, and characters that its aliases may stand for
 
 
@@ -451,7 +454,9 @@ def _of_servers(servers: Mapping[str, Mapping[str, Any]], resources: ExitStack) 
     made, wrong = dict[str, Server](), list[str]()
     for name, given in servers.items():
         try:
-            made[name] = (HttpServer if "url" in given else StdioServer).model_validate(given)
+            made[name] = (HttpServer if "url" in given else StdioServer).model_validate(_with_keys(given))
+        except ToolDefinitionError as error:
+            wrong.append(f"{name}: {error}")
         except ValidationError as error:
             wrong.append(f"{name}: {faults(error)}")
     if wrong:
@@ -459,3 +464,29 @@ def _of_servers(servers: Mapping[str, Mapping[str, Any]], resources: ExitStack) 
     tools: Sequence[BaseTool] = resources.enter_context(mcp_tools(made))
     for tool in tools:
         yield equip(tool, timeout=made[(tool.metadata or {})["server"]].timeout)
+
+
+def _with_keys(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A server's settings, its `${NAME}` filled from the environment.
+
+    Raises:
+        ToolDefinitionError: a variable is not set; all of them are named.
+    """
+    missing = list[str]()
+
+    def value(found: re.Match[str]) -> str:
+        if found[1] not in os.environ:
+            missing.append(found[1])
+        return os.environ.get(found[1], "")
+
+    def filled(values: object) -> object:
+        if not isinstance(values, Mapping):
+            return values  # the validation tells of it
+        return {
+            name: _VARIABLE.sub(value, one) if isinstance(one, str) else one for name, one in values.items()
+        }
+
+    made = {name: filled(one) if name in ("env", "headers") else one for name, one in given.items()}
+    if missing:
+        raise ToolDefinitionError(f"the environment has no {', '.join(dict.fromkeys(missing))}")
+    return made
