@@ -1,4 +1,4 @@
-"""Hypothesis profiles for all tests: quick (default), and full with HYPOTHESIS_PROFILE=full."""
+"""For all tests: Hypothesis profiles, quick and full (HYPOTHESIS_PROFILE=full), and the same environment."""
 
 from __future__ import annotations
 
@@ -11,3 +11,14 @@ settings.register_profile(
 )
 settings.register_profile("full", max_examples=10_000, parent=settings.get_profile("quick"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+# What a caller has set of Taskloom and of the terminal is not what the tests are about.
+for name in [
+    name
+    for name in os.environ
+    if name.startswith("TASKLOOM_") and name not in ("TASKLOOM_WHEEL", "TASKLOOM_HOME")
+]:
+    del os.environ[name]
+for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+os.environ["TERM"] = "xterm-256color"

@@ -360,7 +360,7 @@ def test_pages_that_do_not_end_are_left_in_time(server: WebServer, hasty: Browse
         started = time.monotonic()
         with pytest.raises(TimeLimitError, match="longer than 3 seconds"):
             hasty.open(url)
-        assert time.monotonic() - started < 12
+        assert time.monotonic() - started < 40
         assert "# Tea" in hasty.open(server.url)
 
 
