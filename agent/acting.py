@@ -188,7 +188,13 @@ def offer(stale: Sequence[TaskNode], failed: Sequence[TaskNode] = ()) -> Clarify
 
 
 def _opened(results: Sequence[TaskNode], said: str) -> tuple[Operation, ...]:
-    return tuple(Update(task=node.id, status="open", said=said) for node in results)
+    return tuple(reopened(node, said) for node in results)
+
+
+def reopened(result: TaskNode, said: str = "") -> Update:
+    """What has a result made again. Until then one that was had stays one of its tool."""
+    source = result.source if result.status == "done" else "user"
+    return Update(task=result.id, status="open", source=source, said=said)
 
 
 def is_offer(question: Clarify) -> bool:

@@ -253,6 +253,12 @@ def read_before_after(reader: Reader, clause: Clause) -> list[Step]:
         r"(?:move|change|push|pull|switch|set|make|keep|shift|put)\b", core, re.IGNORECASE
     ) or re.search(r"\bafter all\b", core):
         return []
+    if re.match(  # what is to be found out, not what comes first
+        r"(?:ask|find out|figure out|work out|check|see|look up|tell|let \w+ know|remind)\b(?!.*\b(?:before|after|once|first|until)\b).*\bwhen\b",
+        core,
+        re.IGNORECASE,
+    ):
+        return []
     m = matcher(core)
     if found := m(
         r"(?:first(?: of all)?|start by|to start),? (?P<a>.+?)[,;]?\s+(?:and\s+)?(?:then|and after that|after that|afterwards|and then|followed by|next)[,]?\s+(?P<b>.+)"

@@ -11,12 +11,43 @@ from typing import TYPE_CHECKING
 from . import patterns as re
 from . import values
 from .clauses import Clause
-from .interpreter import Detail, Step
+from .finding import tool_results
+from .interpreter import Detail, Step, View
 from .lexicon import REMOVE
 from .phrases import IT, TIMES, UNIT, is_container, list_words, noun_phrase_of, step_of, typed_details
 
 if TYPE_CHECKING:
     from .rules import Reader
+
+
+_ANEW = r"(?:again|once more|once again|one more time|anew|afresh|over again|a second time)"
+_REDO = (
+    rf"(?P<verb>look|search|check|find|fetch|get|get me|find me|calculate|compute|work|figure|run|do|make|book|order|call|try|ask)(?: up| out| for)?(?: (?P<x>.+?))??(?: up| out)? {_ANEW}",
+    r"(?P<verb>refresh|redo|re-?do|re-?run|re-?check|re-?calculate|re-?compute|re-?fetch|re-?search|retry|repeat|update)(?: (?P<x>.+))?",
+)
+_ASKING = r"^(?:(?:ok(?:ay)?|so|and|but|yes|no|well|(?:can|could|would|will) you|i(?: would|'d) like you to|i want you to|let'?s|just) )+"
+_NEEDS_A_NAME = ("do", "make", "get", "redo", "re-do", "repeat", "update", "call", "ask")  # else another act
+
+
+def read_again(reader: Reader, clause: Clause) -> list[Step]:
+    """'Look the flights up again', 'find a hotel once more', 'refresh the total': what a tool gave, once more."""
+    words = wanted_again(clause.text, reader.view)
+    return [] if words is None else step_of(clause, "again", target=words)
+
+
+def wanted_again(text: str, view: View) -> str | None:
+    """The words for the results of tools that are to be had once more; None where none are asked for."""
+    text = re.sub(r"\b(?:please|pls|for me|then|now)\b|[.!?,]", " ", text, flags=re.IGNORECASE)
+    core = re.sub(_ASKING, "", " ".join(text.split()), flags=re.IGNORECASE)
+    for pattern in _REDO if tool_results(view.graph, "", view.focus) else ():
+        if found := re.fullmatch(pattern, core, re.IGNORECASE):
+            words = noun_phrase_of(found["x"] or "")
+            words = re.sub(r"^(?:for|up|out) (?:the |a )?|\s+(?:search|look-?up|results?)$", "", words)
+            meant = tool_results(view.graph, words, view.focus)
+            stale = any(node.stale_since is not None for node in meant)
+            if meant and (words or stale or found["verb"].lower() not in _NEEDS_A_NAME):
+                return words
+    return None
 
 
 def read_hold(reader: Reader, clause: Clause) -> list[Step]:

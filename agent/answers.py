@@ -265,6 +265,9 @@ class Answers:
             if plain and node.status == "open" and self.graph.parts(node.id):
                 found.append(self.names.state(node))
                 continue
+            if node.stale_since is not None:
+                found.append(self._freshness(node))
+                continue
             opening = {"done": "Yes, ", "open": "Not yet: "}.get(node.status, "") if plain else ""
             if node.status in ("done", "open"):
                 value = "" if node.value is None or same(node.value, node.title) else f" ({value_of(node)})"
@@ -296,6 +299,9 @@ class Answers:
     def _told_supposed(self, verdict: Verdict, nodes: list[TaskNode]) -> list[str]:
         """Whether tasks are in the state that is supposed: 'No, dark mode is done.'."""
         agreed = verdict.kind == "holds"
+        if verdict.claimed in ("stale", "current"):
+            told = [self._freshness(node) for node in nodes[:INLINE]]
+            return [f"{'Yes' if agreed else 'No'}, {told[0][:1].lower()}{told[0][1:]}", *told[1:]]
         found = []
         for node in nodes[:INLINE]:
             name = self.names.full(node)
@@ -311,6 +317,17 @@ class Answers:
                 end = "put on hold" if node.status == "inactive" else "removed from the plan"
                 found.append(f"{self.names.with_value(node)} {be(name, past=True)} {end} in turn {node.turn}")
         return [sentence(f"{'Yes' if agreed else 'No'}, {found[0]}"), *map(sentence, found[1:])]
+
+    def _freshness(self, node: TaskNode) -> str:
+        """Whether what a task rests on is as it was when it came to what it is."""
+        name = self.names.full(node)
+        value = "" if node.value is None or same(node.value, node.title) else f" ({value_of(node)})"
+        if node.stale_since is None:
+            return sentence(f"{name} {be(name)} up to date{value}")
+        causes = [self.graph[key] for key in node.depends_on if key in self.graph]
+        changed = [one for one in causes if one.turn == node.stale_since or one.stale_since is not None]
+        why = join([self.names.full(one) for one in changed], limit=INLINE) or "something it depends on"
+        return sentence(f"{name} {be(name)} out of date{value}: {why} changed in turn {node.stale_since}")
 
     def _told_history(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
         """What a task was, state by state."""
@@ -622,6 +639,7 @@ _MARKS = frozenset({"stale", "link", "unlink"})
 _ALL_IN = {
     "done": ("Done so far", "is done yet"), "removed": ("Removed from the plan", "was removed from the plan"),
     "inactive": ("On hold", "is on hold"), "open": ("Still open", "is open"),
+    "stale": ("Out of date", "is out of date"), "current": ("Up to date", "is up to date"),
 }  # fmt: skip
 """How to tell all that is in a state, and that nothing is."""
 

@@ -521,6 +521,23 @@ class Finder:
         )
 
 
+def tool_results(graph: TaskGraph, words: str, focus: Iterable[str]) -> tuple[TaskNode, ...]:
+    """Results of tools that words name: by title or slot, not by what they say.
+
+    Without words those in the tree that the talk is about: the ones out of date, else the latest ones.
+    """
+    results = [node for node in graph.active if node.source.startswith("tool:")]
+    if wanted := content(words):
+        named = [node for node in results if wanted <= content(f"{node.title} {node.name.replace('_', ' ')}")]
+        exact = [node for node in named if content(node.title) == wanted]
+        return tuple(exact or named)
+    root = next((graph.root(key) for key in focus if key in graph), None)
+    near = [node for node in results if root is None or graph.root(node.id) == root] or results
+    stale = [node for node in near if node.stale_since is not None]
+    last = max((node.turn for node in near), default=0)
+    return tuple(stale or [node for node in near if node.turn == last])
+
+
 def owned_by(node: TaskNode, words: str) -> bool:
     """Whether words can mean a slot that belongs to somebody: 'my name' is not the dog's name."""
     owner = re.match(r"(.+?)'s ", node.title)

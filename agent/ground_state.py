@@ -18,7 +18,8 @@ from taskloom.memory.operations import (
 from taskloom.memory.tasks import TaskNode
 
 from . import patterns as re
-from .finding import is_member, is_person_slot, words_of
+from .acting import reopened
+from .finding import is_member, is_person_slot, tool_results, words_of
 from .ground_revert import Reverts
 from .ground_task import Tasks
 from .interpreter import Step
@@ -186,6 +187,11 @@ class States(Tasks, Reverts):
                 )
                 continue
             self.do(Restore(task=node.id), step.text)
+
+    def _again(self, step: Step) -> None:
+        """A result is open again; whatever gave it gives it once more."""
+        for node in tool_results(self.graph, step.target, self.focus):
+            self.do(reopened(node), step.text)
 
     def _last_gone(self) -> TaskNode | None:
         gone = [

@@ -161,6 +161,7 @@ class Values(Ground):
             slot is None
             and (not group or step.slot is None)
             and (hit := self.find(words, loose=False)) is not None
+            and not self._only_told(hit, words)
         ):
             if hit.value is not None and not is_member(hit):
                 slot = hit
@@ -299,6 +300,11 @@ class Values(Ground):
             title=words if slot_group(words) is None or len(words.split()) < 4 else None,
         )
         return None
+
+    def _only_told(self, node: TaskNode, words: str) -> bool:
+        """Whether words stand only in what a tool told at length: 'nights' is no name for '90 euros a night'."""
+        told = node.source.startswith("tool:") and len((node.value or "").split()) > 3
+        return told and not content(words) & (content(node.title) | content(node.name))
 
     def _owner_and_slot(self, words: str) -> tuple[TaskNode | None, str]:
         """'wedding date' is the date of the wedding; 'Ana's time' the time of Ana."""

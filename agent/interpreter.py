@@ -29,6 +29,7 @@ Act = Literal[
     "hold",     # out of the plan for now
     "resume",   # back into the plan: "keep the charger after all"
     "done",     # finished
+    "again",    # a tool's result is to be had once more: "look the flights up again"
     "back",     # one slot or task back to what it was
     "undo",     # the last change of all
     "redo",     # the last undo undone

@@ -22,10 +22,12 @@ from taskloom.memory.judge import CANDIDATES, Ranked, pairs_for, rank_units
 from taskloom.memory.outbox import Outbox, OutboxError
 from taskloom.memory.pointing import when
 from taskloom.memory.policies import Outcome, Policy, offered, settle
-from taskloom.memory.records import Experience, Fact, IntentUnit, now
+from taskloom.memory.ranking import Hit
+from taskloom.memory.records import Experience, Fact, IntentUnit, Kind, now
 from taskloom.memory.store import AnyRecord, Store, StoreError
 from taskloom.memory.tasks import TaskGraph
 
+from .acts_state import wanted_again
 from .finding import in_role
 from .interpreter import Interpreter, Reading, Step, View
 from .knowing import Asked, answering, asked, covers, is_beside
@@ -122,9 +124,8 @@ class LongTerm:
         Raises:
             StoreError: the store cannot be read.
         """
-        self._fresh(user)
-        hits = [hit for hit in self.store.search(user, text, kind="unit", limit=CANDIDATES)
-                if _earlier(hit.record, thread)]  # fmt: skip
+        found = self._search(user, text, "unit", CANDIDATES)
+        hits = [hit for hit in found if _earlier(hit.record, thread)]
         units = [unit for unit in self.store.newest(user) if _earlier(unit, thread)]
         return rank_units(text, hits, units, self.store.embedder, now=now().astimezone())
 
@@ -186,8 +187,7 @@ class LongTerm:
         """
         for session in self._sessions.of(user):
             self._note(session)
-        self._fresh(user)
-        hits = self.store.search(user, text, kind="fact", limit=ALIKE)
+        hits = self._search(user, text, "fact", ALIKE)
         if not hits:
             return ()
         question = asked(text, people(hit.record for hit in hits if isinstance(hit.record, Fact)))
@@ -200,10 +200,16 @@ class LongTerm:
 
     def examples(self, user: str, text: str, *, limit: int = 3) -> tuple[Experience, ...]:
         """Confirmed experiences with words like these, best first."""
-        self._fresh(user)
-        found = self.store.search(user, text, kind="experience", limit=4 * limit)
+        found = self._search(user, text, "experience", 4 * limit)
         known = [hit.record for hit in found if isinstance(hit.record, Experience) and hit.dense >= SIMILAR]
         return tuple(one for one in known if offered(self.policy, one))[:limit]
+
+    def _search(self, user: str, text: str, kind: Kind, limit: int) -> tuple[Hit, ...]:
+        """What a search finds; where there is nothing, nothing is embedded, as that takes loading."""
+        self._fresh(user)
+        if not self.store.count(user, kind) and not self.outbox.count(user):
+            return ()
+        return self.store.search(user, text, kind=kind, limit=limit)
 
     # ---- keeping ------------------------------------------------------------------------------
 
@@ -556,7 +562,8 @@ def read_with_memory(
         return Reading(
             _named_in(text, unit, view.graph) or (Step(text=text, act="chat", intent="check"),)
         ), unit
-    reference = refer(text) or _request(text, view)
+    # What a tool gave in this thread is had again from the tool.
+    reference = None if wanted_again(text, view) is not None else refer(text) or _request(text, view)
     if reference is None or not memory:
         reading = interpreter.read(text, view)
         bare = reference is not None and not reference.words("") and reading.by == "rules"

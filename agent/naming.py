@@ -148,15 +148,13 @@ class Names:
         value = "" if node.value is None or same(node.value, node.title) else value_of(node)
         if contents and not value:
             return sentence(f"{name}: {'; '.join(contents[:MANY])}{rest(contents)}")
+        stale = " (to be checked, since something it depends on changed)" if node.stale_since else ""
         if node.status == "done":
-            return sentence(f"{name} {be(name)} done{f': {value}' if value else ''}")
+            return sentence(f"{name} {be(name)} done{f': {value}' if value else ''}{stale}")
         if self.is_member(node) and node.parent:
             place = the(title_of(self.graph[node.parent]))
             return sentence(f"{name} {be(name)} in {place}")
-        note = " (to be confirmed)" if node.status == "proposed" else ""
-        note += (
-            " (to be checked, since something it depends on changed)" if node.stale_since is not None else ""
-        )
+        note = (" (to be confirmed)" if node.status == "proposed" else "") + stale
         more = f"; {'; '.join(contents[:MANY])}" if contents else ""
         return self.says(node, "", note + more)
 

@@ -156,6 +156,9 @@ def is_question(core: str, question: bool) -> bool:
 
 _ITEMS = "(?:item|thing|one|task|to-?do|chore|step|part|ingredient|name|(?:\\w+_)?\\w+s|people|stuff)"
 
+_OUTDATED = r"(?:out_of_date|outdated|stale|obsolete|(?:no_longer|not)_(?:right|valid|current|correct|true|up_to_date)(?:_any_?more)?)"
+_NAMED_STATES = (("done", "done"), ("gone", "removed"), ("held", "inactive"), ("stale", "stale"))
+
 _TABLE: tuple[tuple[QuestionKind, str], ...] = (
     ("value", r"^(?P<about>(?:the|my|our)_.+?)_(?:is|are|was)$"),
     # ---- what changed, and why
@@ -194,6 +197,9 @@ _TABLE: tuple[tuple[QuestionKind, str], ...] = (
         |kick(?:ed)?_out|crossed?_(?:off|out)|cut|uninvited?|le(?:ave|ft)_out|get_rid_of
         |got_rid_of)\b(?:_(?:from|off|of|out_of)_(?P<within>.+))?"""),
     ("status", r"^what(?:'s|_is)_(?P<held>on_hold|paused|parked)"),
+    ("status", rf"""^(?:what(?:'s|_is|_are|_has_(?:become|got))?|which(?:_\w+){{0,3}}_(?:is|are|has_become|have_become)
+        |is_(?:there_)?(?:any|some)thing|are_(?:there_)?any(?:_\w+)?|does_anything_look|list_(?:everything|all|what)_(?:that_)?is)_
+        (?:all_|now_|still_|already_|that_is_)*(?P<stale>{_OUTDATED})"""),
     # ---- what is left
     ("left", rf"""^(?!(?:is|was|are|isn'?t|aren'?t|wasn'?t|weren'?t|were|why|when
         |where)_(?!there\b|anything\b|any\b|the_only)).*?
@@ -345,6 +351,7 @@ _STATE = _verbose(
     |outstanding|unfinished|dropped
     |still_happening|happening|still_planned|crossed_off|mowed|cleaned|fixed|painted|approved|signed
     |delivered|arranged|settled
+    |up_to_date|out_of_date|outdated|stale|obsolete
     |(?P<verb>(?!(?:includ|invit|plann|schedul|call|nam|us|mov|chang|need|suppos|shar|locat|bas|assign|expect
         |allow|involv|consider|mention|list|limit|interest|relat|involv|mark|link|attach|remov|delet|unfinish)ed)
         \w{3,}ed))
@@ -356,6 +363,8 @@ _STATES = {
     "open": "open pending outstanding unfinished",
     "inactive": "on hold|paused|off",
     "removed": "cancelled|canceled|removed|deleted|gone|dropped|crossed off",
+    "current": "up to date",
+    "stale": "out of date|outdated|stale|obsolete",
     "active": "active|on|happening|still happening|still planned|in the plan|part of the plan",
 }  # fmt: skip
 _STATE_OF = {
@@ -363,6 +372,15 @@ _STATE_OF = {
     for state, row in _STATES.items()
     for word in re.split(r"\|" if "|" in row else " ", row)
 }
+
+_STILL_RIGHT = _verbose(
+    r"^(?:is|are|does|do)_(?P<about>.+?)_still_(?:right|correct|valid|current|good|fine|ok|okay|true|accurate|hold|apply)$"
+)
+_TO_REDO = _verbose(
+    r"""^(?:what|which|is_(?:there_)?anything|does_anything)\b.*\b(?:has|have|needs?|must|should|to)_
+    (?:(?:i|we|you|to|be|get)_)*(?:(?:do(?:ne)?|ma(?:ke|de)|look(?:ed)?_up|search(?:ed)?|check(?:ed)?|run|book(?:ed)?)
+    _(?:again|once_more|anew)|redo(?:ne)?|rerun|refresh(?:ed)?)$"""
+)
 
 _NEGATED = _verbose(rf"^(?P<aux>{_NOT})n'?t_(?P<rest>.+)$")
 _TAG = _verbose(
@@ -426,7 +444,7 @@ def read_question(core: str, *, previous: str = "") -> Step:
         'until', 'since', 'duration', 'amount'; several with spaces between); it is None where that is the
         value itself. An empty target is what the talk is about.
     """
-    read = _read(_plain(core), previous)
+    read = _fresh(core) or _read(_plain(core), previous)
     return Step(
         text=core,
         act="ask",
@@ -436,6 +454,14 @@ def read_question(core: str, *, previous: str = "") -> Step:
         slot=read.slot or None,
         asked=Asked(kind=read.kind, value=read.value, act=read.act, denied=read.denied),
     )
+
+
+def _fresh(core: str) -> _Read | None:
+    """'Are the flights still right?', 'what has to be looked up again?': by words that else only close a question."""
+    text = " ".join(core.split()).rstrip(" ?.!")
+    if found := _STILL_RIGHT.search(text):
+        return _Read("status", about=found["about"], value="is current")
+    return _Read("status", value="stale") if _TO_REDO.search(text) else None
 
 
 def _plain(core: str) -> str:
@@ -583,7 +609,7 @@ def _tabled(text: str) -> _Read | None:
         if found is None:
             continue
         groups = {name: words or "" for name, words in found.groupdict().items()}
-        for name, state in (("done", "done"), ("gone", "removed"), ("held", "inactive")):
+        for name, state in _NAMED_STATES:
             if groups.get(name):
                 return _Read("status", about=groups.get("within", ""), value=state)
         about, within = groups.get("about", ""), groups.get("within", "")

@@ -15,7 +15,7 @@ from . import patterns as re
 from .acts_people import known_people, read_assign
 from .acts_revert import read_back, read_correct, read_instead, read_missing, read_replacement, read_undo
 from .acts_shape import read_before_after, read_both_need, read_merge, read_only, read_split
-from .acts_state import read_done, read_hold, read_remove, read_resume, read_shift
+from .acts_state import read_again, read_done, read_hold, read_remove, read_resume, read_shift
 from .acts_task import as_tasks, read_add, read_do, read_noun_phrase, read_purpose
 from .acts_value import read_bare_value, read_frames, read_of, read_schedule, read_set, read_statement
 from .clauses import Clause
@@ -162,6 +162,10 @@ class Reader:
         if named := named_slots(sentence, self.view, self.steps) or named_task(sentence, self.view):
             self.number += 1
             self.steps += named
+            return
+        if steps := read_again(self, clauses.clause(sentence, quotes=self.quotes)):
+            self.number += 1
+            self.steps += steps
             return
         hint, body = self._prefix(sentence)
         if hint and self.number == 0 and self._open_slot() and not self._labels(hint):
@@ -718,6 +722,10 @@ class Reader:
 
     def clause_steps(self, clause: Clause) -> list[Step]:
         """The steps of one clause, by the first reader that knows its wording."""
+        if steps := read_again(
+            self, clause
+        ):  # before 'look' and 'again' are taken for what only leads or closes
+            return steps
         core = clause.core
         if season := re.match(
             r"(?:this|next|on|in|for) (?:spring|summer|autumn|fall|winter|week|weekend|month|year|\w+day),? (?=(?:i|we|let's|i'd|i'm|we're)\b)(.+)$",

@@ -28,39 +28,8 @@ _WORDS = {"type": "string"}
 _MAP = {"type": "object"}
 _PLACE = {"type": ["integer", "string"]}
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "required": ["steps"],
-    "properties": {
-        "steps": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["act"],
-                "additionalProperties": False,
-                "properties": {
-                    "act": {"enum": list(get_args(Act))},
-                    "on": _PLACE,
-                    "in": _PLACE,
-                    "slot": _WORDS,
-                    "title": _WORDS,
-                    "value": _WORDS,
-                    "old": _WORDS,
-                    "items": _MAP,
-                    "details": _MAP,
-                    "refs": {"type": "array", "items": _PLACE},
-                    "parts": {"type": "array", "items": _MAP},
-                    "all": {"enum": ["tasks", "people"]},
-                    "q": {"enum": list(get_args(QuestionKind))},
-                    "did": {"enum": list(get_args(Did))},
-                    "denied": {"type": "boolean"},
-                },
-            },
-        }
-    },
-}
-
-# What each act needs (one of each group), and what else may come with it beside slot, title and in.
+# What each act needs (one of each group), and what else may come with it beside slot, title and in. What
+# is to be made again ("again") a model says by choosing the tool.
 _FORMS: dict[Act, tuple[str, str]] = {
     "task": ("title|slot", "value items details"),
     "set": ("value|details on|slot|details", "old"),
@@ -88,6 +57,37 @@ _FORMS: dict[Act, tuple[str, str]] = {
     "unsure": ("value", "on"),
 }
 
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["steps"],
+    "properties": {
+        "steps": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["act"],
+                "additionalProperties": False,
+                "properties": {
+                    "act": {"enum": list(_FORMS)},
+                    "on": _PLACE,
+                    "in": _PLACE,
+                    "slot": _WORDS,
+                    "title": _WORDS,
+                    "value": _WORDS,
+                    "old": _WORDS,
+                    "items": _MAP,
+                    "details": _MAP,
+                    "refs": {"type": "array", "items": _PLACE},
+                    "parts": {"type": "array", "items": _MAP},
+                    "all": {"enum": ["tasks", "people"]},
+                    "q": {"enum": list(get_args(QuestionKind))},
+                    "did": {"enum": list(get_args(Did))},
+                    "denied": {"type": "boolean"},
+                },
+            },
+        }
+    },
+}
 
 # Where the act says it; otherwise grounding decides.
 _INTENTS: dict[Act, Intent] = {"task": "new", "ask": "check", "unsure": "check", "chat": "check"}

@@ -409,7 +409,8 @@ def _update(change: _Change, op: Update) -> None:
         stays_done = op.value == node.value and node.status == "done"
         status = op.status or ("done" if stays_done else "filled")
         fields |= {"value": op.value, "status": status, "stale_since": None}
-    if op.value not in (None, node.value) or (op.value is None and op.status is not None):
+    told = op.value not in (None, node.value)
+    if told or (op.status is not None and (op.value is None or op.status != node.status)):
         fields["source"] = op.source
     fresh = tuple(key for key in dict.fromkeys(op.depends_on) if key not in node.depends_on)
     for needed in fresh:

@@ -98,9 +98,9 @@ class Corpus:
         """All records, in the order in which they were last put."""
         return tuple(self._records[row] for row in self._rows.values())
 
-    def holds(self, kind: Kind | None = None) -> bool:
-        """Whether there is a record, of a kind or at all."""
-        return bool(len(self._of(kind)))
+    def count(self, kind: Kind | None = None) -> int:
+        """How many records, of a kind or of all."""
+        return len(self._of(kind))
 
     def get(self, record: str) -> AnyRecord | None:
         """The record with an id, if it is here."""

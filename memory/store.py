@@ -203,9 +203,7 @@ class _Base(ABC):
 
     def search(self, user: str, text: str, *, kind: Kind | None = None, limit: int = 10) -> tuple[Hit, ...]:
         """See Store."""
-        with self._lock(user):
-            if not self._corpus(user).holds(kind):
-                return ()  # what embeds takes long to load
+        _known(user)
         (vector,) = self._embedded([text])
         with self._lock(user):
             return self._corpus(user).search(text, vector, kind=kind, limit=limit)
@@ -219,8 +217,7 @@ class _Base(ABC):
     def count(self, user: str, kind: Kind | None = None) -> int:
         """See Store."""
         with self._lock(user):
-            corpus = self._corpus(user)
-            return len(corpus) if kind is None else sum(r.kind == kind for r in corpus.records())
+            return self._corpus(user).count(kind)
 
     @abstractmethod
     def close(self) -> None:

@@ -575,7 +575,24 @@ def test_words_that_point_back_are_read_without_the_pointer(
     longterm.close()
 
 
-# ---- known to fall short --------------------------------------------------------------------------
+# ---- when it fails, or has nothing ----------------------------------------------------------------
+
+
+def test_nothing_is_embedded_to_look_up_where_nothing_is_kept(tmp_path: Path) -> None:
+    embedder = HashEmbedder()
+    talk = Talk(tmp_path, InMemoryStore(embedder))
+    with talk.app:
+        for text in (
+            "Same again",
+            "Is Mia allergic to anything?",
+            "What did I book last time?",
+            "Plan a trip",
+        ):
+            talk(text, "a")
+        assert embedder.calls == 0
+        talk(BERGEN, "b")
+        assert talk("Same again", "c").recalled
+    assert embedder.calls > 0
 
 
 def test_a_damaged_queue_costs_the_memory_and_not_the_turn(tmp_path: Path, store: InMemoryStore) -> None:

@@ -774,14 +774,3 @@ def test_what_an_embedder_says_of_the_store_is_said_as_it_is() -> None:
 
     with pytest.raises(StoreError, match=r"^check TASKLOOM_EMBEDDINGS$"):
         InMemoryStore(Unreachable()).put("ann", [fact(1, "The hotel is by the sea")])
-
-
-def test_nothing_is_embedded_to_search_what_has_no_record() -> None:
-    embedder = HashEmbedder()
-    store = InMemoryStore(embedder)
-    store.put("ann", [fact(1, "The hotel is by the sea")])
-    assert store.search("ann", "hotel", kind="unit") == ()
-    assert store.search("bob", "hotel") == ()
-    assert embedder.calls == 1
-    assert store.search("ann", "hotel", kind="fact")
-    assert embedder.calls == 2
