@@ -156,7 +156,7 @@ def is_question(core: str, question: bool) -> bool:
 
 _ITEMS = "(?:item|thing|one|task|to-?do|chore|step|part|ingredient|name|(?:\\w+_)?\\w+s|people|stuff)"
 
-_OUTDATED = r"(?:out_of_date|outdated|stale|obsolete|(?:no_longer|not)_(?:right|valid|current|correct|true|up_to_date)(?:_any_?more)?)"
+_OUTDATED = r"(?:out[_-]of[_-]date|outdated|stale|obsolete|(?:no_longer|not)_(?:right|valid|current|correct|true|up_to_date)(?:_any_?more)?)"
 _NAMED_STATES = (("done", "done"), ("gone", "removed"), ("held", "inactive"), ("stale", "stale"))
 
 _TABLE: tuple[tuple[QuestionKind, str], ...] = (
@@ -351,7 +351,7 @@ _STATE = _verbose(
     |outstanding|unfinished|dropped
     |still_happening|happening|still_planned|crossed_off|mowed|cleaned|fixed|painted|approved|signed
     |delivered|arranged|settled
-    |up_to_date|out_of_date|outdated|stale|obsolete
+    |up[_-]to[_-]date|out[_-]of[_-]date|outdated|stale|obsolete
     |(?P<verb>(?!(?:includ|invit|plann|schedul|call|nam|us|mov|chang|need|suppos|shar|locat|bas|assign|expect
         |allow|involv|consider|mention|list|limit|interest|relat|involv|mark|link|attach|remov|delet|unfinish)ed)
         \w{3,}ed))
@@ -363,8 +363,8 @@ _STATES = {
     "open": "open pending outstanding unfinished",
     "inactive": "on hold|paused|off",
     "removed": "cancelled|canceled|removed|deleted|gone|dropped|crossed off",
-    "current": "up to date",
-    "stale": "out of date|outdated|stale|obsolete",
+    "current": "up to date|up-to-date",
+    "stale": "out of date|out-of-date|outdated|stale|obsolete",
     "active": "active|on|happening|still happening|still planned|in the plan|part of the plan",
 }  # fmt: skip
 _STATE_OF = {

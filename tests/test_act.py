@@ -1344,3 +1344,110 @@ def test_a_question_where_no_task_is_yet_makes_its_answer_one(tmp_path: Path) ->
         "Opening hours", "Museum: 10 to 18", "done", "tool:hours",
     )  # fmt: skip
     assert "Museum: 10 to 18" in ended["turn"].reply
+
+
+# ---- in the user's words, by rules ------------------------------------------------------------------
+
+
+class Travel:
+    """A talk by rules about a trip with three tools, the last one of them on what the others gave."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        tools = [
+            equip(self.search_flights, needs=["destination", "date"], gives="flights"),
+            equip(self.search_hotels, needs=["destination"], gives="hotel"),
+            equip(self.price, needs=["flights", "hotel", "nights"], gives="total"),
+        ]
+        template = TemplateResponder()
+        voice = Voice(Rules(), template)
+        made = Services(voice=lambda _: voice, template=template, tools=Equipment(Registry(tools)))
+        self.graph = build_graph(made, checkpointer=InMemorySaver())
+
+    def search_flights(self, destination: str, date: str) -> str:
+        """Find flights."""
+        self.calls.append("flights")
+        return f"10:40 to {destination} on {date}"
+
+    def search_hotels(self, destination: str) -> str:
+        """Find hotels."""
+        self.calls.append("hotel")
+        return f"{destination} Central, 90 euros a night with breakfast"
+
+    def price(self, flights: str, hotel: str, nights: int) -> str:
+        """Work out a price."""
+        self.calls.append("total")
+        return f"{90 * nights + len(flights + hotel)} euros"
+
+    def say(self, words: str) -> str:
+        self.calls.clear()
+        config: RunnableConfig = {"configurable": {"thread_id": "trip"}}
+        self.ended = self.graph.invoke({"messages": [HumanMessage(words)]}, config)
+        return " ".join(self.ended["turn"].reply.split())
+
+    def task(self, name: str) -> TaskNode:
+        return next(node for node in self.ended["tasks"].values() if node.name == name)
+
+
+@pytest.fixture
+def travel() -> Travel:
+    made = Travel()
+    made.say("Plan a trip to Rome on June 10th.")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("words", "made"),
+    [
+        ("Find the flights once more", ["flights"]),
+        ("Look the flights up again, please.", ["flights"]),
+        ("Can you search for hotels again?", ["hotel"]),
+        ("Refresh the flights.", ["flights"]),
+        ("OK, update the hotel", ["hotel"]),
+        ("Try the hotel one more time!", ["hotel"]),
+        ("Search again.", ["flights", "hotel"]),
+        ("Make it June 12th and look up the flights again", ["flights"]),
+    ],
+)
+def test_what_a_tool_gave_can_be_had_again(travel: Travel, words: str, made: list[str]) -> None:
+    before = set(travel.ended["tasks"])
+    travel.say(words)
+    assert travel.calls == made
+    assert set(travel.ended["tasks"]) == before
+    assert travel.task("hotel").source == "tool:search_hotels"
+    travel.say("Change the destination to Porto.")
+    assert {travel.task(name).stale_since is not None for name in ("flights", "hotel")} == {True}
+
+
+@pytest.mark.parametrize(
+    "words", ["Do it again", "Update the guest list", "Book a table again", "Show me the flights again"]
+)
+def test_other_words_of_again_make_no_result_again(travel: Travel, words: str) -> None:
+    travel.say(words)
+    assert travel.calls == []
+    assert travel.task("flights").status == "done"
+
+
+def test_what_is_out_of_date_is_told_when_it_is_asked_for(travel: Travel) -> None:
+    assert travel.say("What is out of date?") == "Nothing is out of date."
+    assert travel.say("Are the flights still right?").startswith(
+        "Yes, the flights are up to date (10:40 to Rome"
+    )
+    assert "out of date. Shall I look them up again?" in travel.say("Change the destination to Porto.")
+    stale = "the flights are out of date (10:40 to Rome on June 10th): the destination changed in turn 4."
+    assert travel.say("Are the flights still valid?") == f"No, {stale}"
+    assert travel.say("Are the flights outdated?") == f"Yes, {stale}"
+    assert travel.say("What is the status of the flights?") == f"T{stale[1:]}"
+    for words in ("What's out of date?", "Which results are stale?", "What has to be looked up again?"):
+        told = travel.say(words)
+        assert told.startswith("Out of date: flights (10:40 to Rome on June 10th) and ")
+    assert travel.say("Is the date still right?") == "Yes, the date is up to date (June 10th)."
+    assert "to be checked" in travel.say("What flights are there?")
+    assert travel.say("Is the trip up to date?").startswith(f"No, {stale} The hotel is out of date")
+
+
+def test_a_long_result_is_not_named_by_the_words_in_it(travel: Travel) -> None:
+    travel.say("Set the nights to 3.")
+    assert travel.task("nights").value == "3"
+    assert travel.task("hotel").value == "Rome Central, 90 euros a night with breakfast"
+    assert travel.calls == ["total"]
