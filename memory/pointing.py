@@ -298,14 +298,16 @@ def pointing(text: str, units: Sequence[IntentUnit], now: datetime) -> Pointing:
     span = when(text, now)
 
     def strength(unit: IntentUnit) -> Strength:
+        dated = float(span is not None and span[0] <= unit.at < span[1])
         matches = found[unit.id]
+        if not matches:  # as of most units
+            return Strength(dated=dated)
         best = {
             sure: max((m.weight * m.size / longest for m in matches if m.sure == sure), default=0.0)
             for sure in (True, False)
         }
-        dated = span is not None and span[0] <= unit.at < span[1]
         slots = tuple(match.slot for match in matches if match.sure)
-        return Strength(best[True], best[False], float(dated), slots)
+        return Strength(best[True], best[False], dated, slots)
 
     return Pointing(bare(text), {unit.id: strength(unit) for unit in units})
 
@@ -321,7 +323,7 @@ class _Match:
 
 
 class _Query:
-    """A request made ready to be compared with many values."""
+    """A request made ready to be compared with many values, most of which many units have."""
 
     def __init__(self, text: str) -> None:
         self.folded = f" {' '.join(_AGAIN.sub(' ', _flat(text)).split())} "
@@ -332,19 +334,24 @@ class _Query:
         self.exact = frozenset(exact(text))
         clause = _CLAUSE.search(self.folded)
         self.clause = clause.start() if clause else len(self.folded)
+        self._matched: dict[tuple[str, str, tuple[str, ...]], _Match | None] = {}
 
     def match(self, pair: Pair) -> _Match | None:
         """How the request names the answer of a pair, best of its forms; None where it does not."""
-        found = [each for form in _forms(pair.answer, pair.said) if (each := self._form(pair.slot, form))]
-        return max(found, key=lambda match: (match.sure, match.weight * match.size), default=None)
+        key = pair.slot, pair.answer, pair.said
+        if key not in self._matched:
+            forms = _forms(pair.answer, pair.said)
+            found = [match for form, head in forms if (match := self._form(pair.slot, form, head))]
+            best = max(found, key=lambda match: (match.sure, match.weight * match.size), default=None)
+            self._matched[key] = best
+        return self._matched[key]
 
-    def _form(self, slot: str, form: str) -> _Match | None:
+    def _form(self, slot: str, form: str, head: str) -> _Match | None:
         if form.isdecimal():
             mentioned = self._mentioned(slot, form) if int(form) in self.numbers else 0.0
             return _Match(slot, _NUMBER_SIZE, mentioned, sure=True) if mentioned >= 0.5 else None
         weight, at = 1.0, self._find(form)
-        head = form.split(",")[0]
-        if at < 0 and 2 < len(head) < len(form) and (at := self._find(head)) >= 0:
+        if at < 0 and head and (at := self._find(head)) >= 0:
             weight, form = _PARTIAL, head
         if at < 0:
             if not (self.moments and self.moments & moments(form)):
@@ -382,11 +389,11 @@ def _stems(form: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16384)
-def _forms(answer: str, said: tuple[str, ...]) -> tuple[str, ...]:
-    """The folded forms of an answer that a request could name."""
+def _forms(answer: str, said: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """The folded forms of an answer that a request could name, each with what it has before a comma."""
     folded = (" ".join(fold(form).split()).strip(" .!?\"'") for form in (answer, *said))
     return tuple(
-        form
+        (form, head if 2 < len(head := form.split(",")[0]) < len(form) else "")
         for form in folded
         if form not in _FLAGS and form not in STOP and (len(form) > 1 or form.isdecimal())
     )

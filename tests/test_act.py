@@ -1386,7 +1386,8 @@ class Travel:
         return " ".join(self.ended["turn"].reply.split())
 
     def task(self, name: str) -> TaskNode:
-        return next(node for node in self.ended["tasks"].values() if node.name == name)
+        found: TaskNode = next(node for node in self.ended["tasks"].values() if node.name == name)
+        return found
 
 
 @pytest.fixture
