@@ -101,6 +101,7 @@ class Acting:
 
     view: the tasks before, with all that an interpreter sees. roots: ids of the roots of the tasks that the
     turn touched. above: names of the agents that this one was called by. approved: whether all calls are.
+    before: what these have done before, as they told it.
     """
 
     equipment: Equipment
@@ -113,6 +114,7 @@ class Acting:
     shared: Shared
     above: tuple[str, ...] = ()
     approved: bool = False
+    before: str = ""
 
 
 def _merged(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -342,7 +344,7 @@ def _chosen(
             completed=_completed(acts, acting.equipment.summarise),
             tools=tuple(map(_offered, (registry[name] for name in names))),
             context=fill(acting.equipment.context, acting.shared),
-            passages=as_prompt(bank.hits(utterance)) if bank else "",
+            passages=as_prompt(bank.hits(utterance)) if bank else "", before=acting.before,
         )  # fmt: skip
         choice, usage = chooser.choose(situation)
         if choice is None:

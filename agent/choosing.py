@@ -39,8 +39,8 @@ class Situation:
 
     utterance: the user's words. exchanges: the last two (user, assistant) pairs. tasks: the tasks in lines,
     numbered. ids: their ids, that of number n at n - 1. completed: what was done in this turn, a line each.
-    tools: names with what they do. context: the global context, filled in. passages: what the memory bank has
-    on the request, fenced.
+    before: what was done before by an agent that asks this one. tools: names with what they do. context: the
+    global context, filled in. passages: what the memory bank has on the request, fenced.
     """
 
     utterance: str
@@ -51,6 +51,7 @@ class Situation:
     tools: tuple[tuple[str, str], ...]
     context: str = ""
     passages: str = ""
+    before: str = ""
 
 
 class Choice(BaseModel):
@@ -185,10 +186,11 @@ def _json(answer: str) -> dict[str, Any]:
 def _lines(situation: Situation, *, tools: bool = True) -> list[str]:
     """The situation in lines; whatever was said, found or given stands in double quotes."""
     lines = [f"Context: {quoted(situation.context, 2000)}"] if situation.context else []
+    lines += [f"Told with the request: {quoted(situation.before, 8000)}"] if situation.before else []
     lines += [*talk_lines(situation.exchanges), f"User says now: {quoted(situation.utterance, 2000)}"]
     lines += ["Tasks:", *situation.tasks] if situation.tasks else ["There are no tasks yet (task: 1)."]
     if situation.completed:
-        lines += ["Done in this turn:", *situation.completed]
+        lines += ["Done in this turn:", *(quoted(line, 3000) for line in situation.completed)]
     lines += [situation.passages] if situation.passages else []
     if tools:
         lines += ["Tools:", *(f"{name}: {quoted(told, 400)}" for name, told in situation.tools)]

@@ -528,9 +528,11 @@ def tool_results(graph: TaskGraph, words: str, focus: Iterable[str]) -> tuple[Ta
     """
     results = [node for node in graph.active if node.source.startswith("tool:")]
     if wanted := content(words):
-        named = [node for node in results if wanted <= content(f"{node.title} {node.name.replace('_', ' ')}")]
-        exact = [node for node in named if content(node.title) == wanted]
-        return tuple(exact or named)
+        exact = [node for node in results if content(node.title) == wanted]
+        kinds = [
+            node for node in results if wanted <= content(f"{node.name} {node.source[5:]}".replace("_", " "))
+        ]
+        return tuple(exact or kinds or [node for node in results if wanted <= content(node.title)])
     root = next((graph.root(key) for key in focus if key in graph), None)
     near = [node for node in results if root is None or graph.root(node.id) == root] or results
     stale = [node for node in near if node.stale_since is not None]

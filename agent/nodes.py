@@ -16,7 +16,14 @@ from itertools import pairwise
 from typing import Any, Literal
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, BaseMessage, HumanMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+)
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.errors import NodeError
@@ -277,7 +284,14 @@ def _acting(state: State, runtime: Runtime[Context], services: Services, equipme
         user=context.user_id, thread=_place_of(get_config(), (info.thread_id if info else "") or ""),
         shared=given.get(SHARED) or Shared({**equipment.shared, **state.get("shared", {})}),
         above=tuple(given.get(ABOVE, ())), approved=bool(given.get(APPROVED)),
+        before=_told_before(state.get("messages", [])),
     )  # fmt: skip
+
+
+def _told_before(messages: Sequence[BaseMessage]) -> str:
+    """What an agent that calls this one tells right before its request, see `tools.agents.inner_agent`."""
+    told = messages[-2] if len(messages) > 1 and isinstance(messages[-1], HumanMessage) else None
+    return str(told.text) if isinstance(told, SystemMessage) else ""
 
 
 def _meant(change: Change) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from taskloom.memory.operations import Add, Update
 
 from . import clauses, values
 from . import patterns as re
+from .acting import is_offer
 from .acts_people import known_people, read_assign
 from .acts_revert import read_back, read_correct, read_instead, read_missing, read_replacement, read_undo
 from .acts_shape import read_before_after, read_both_need, read_merge, read_only, read_split
@@ -1016,7 +1017,8 @@ class Reader:
 
     def _open_slot(self) -> bool:
         """Whether the open question asks for a value in words of the user's own."""
-        choices = self.view.question.choices if self.view.question else ()
+        question = self.view.question
+        choices = question.choices if question and not is_offer(question) else ()
         return len(choices) == 1 and isinstance(choices[0], Add | Update) and choices[0].value is None
 
     def _labels(self, hint: str) -> bool:

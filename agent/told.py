@@ -13,6 +13,7 @@ from taskloom.memory.operations import Add, Clarify, Update
 
 from . import patterns as re
 from . import values
+from .acting import is_offer
 from .clauses import Clause
 from .finding import in_role
 from .interpreter import Detail, Step, View
@@ -83,7 +84,7 @@ _GENERAL = {
 
 def asked_slot(question: Clarify | None, view: View) -> str:
     """The name of the slot that a question asks for; '' for a question of another kind, or none."""
-    choice = question.choices[0] if question and question.choices else None
+    choice = question.choices[0] if question and question.choices and not is_offer(question) else None
     if isinstance(choice, Add):
         return choice.slot.rpartition(".")[2]
     if isinstance(choice, Update) and choice.task in view.graph:

@@ -26,6 +26,7 @@ from rich.console import Console
 from taskloom.agent.act import Equipment
 from taskloom.agent.chat import Chat
 from taskloom.agent.choosing import Check, Choice, ChoiceError, Chooser, ModelChooser, Situation
+from taskloom.agent.finding import tool_results
 from taskloom.agent.graph import Taskgraph, build_graph
 from taskloom.agent.interpreter import Step, Usage, View
 from taskloom.agent.llm import chat_model
@@ -36,7 +37,7 @@ from taskloom.agent.script import play, read_script
 from taskloom.agent.settings import Settings
 from taskloom.agent.state import CallDecision, Context, Decision, EditedAction, Turn
 from taskloom.agent.threads import Taskloom, Threads
-from taskloom.memory.operations import Operation, Undo
+from taskloom.memory.operations import Add, Operation, Undo, apply
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.tools.agents import ABOVE
 from taskloom.tools.errors import ToolError, TransientError
@@ -793,7 +794,7 @@ def test_a_model_chooses_over_the_protocol(make: Make) -> None:
     assert "Tools:" in asked[0]
     assert "Its parameters:" in asked[1]
     assert "pay:" not in asked[1]
-    assert "Done in this turn:\nweather(place Rome): done, sunny in Rome today" in asked[2]
+    assert 'Done in this turn:\n"weather(place Rome): done, sunny in Rome today"' in asked[2]
 
 
 def test_type_errors_go_back_to_the_model_at_most_twice(make: Make) -> None:
@@ -1226,7 +1227,8 @@ def test_an_inner_agent_shares_by_reference_and_gives_back_a_summary(make: Make)
     assert outcomes(turn) == [("weather", "done"), ("clerk", "done"), ("clerk", "done")]
     assert [name for name, _ in talk.asked] == ["clerk", "clerk"]  # what it does is approved with it
     assert talk.app.state().values["shared"]["notes"] == ["by train", 7, "by train", 7]
-    assert "sunny in Rome today" in seen[0].utterance
+    assert seen[0].utterance == "task errand"
+    assert "sunny in Rome today" in seen[0].before
     assert len(turn.acts[1].text) <= 1_500
     assert "x" * 1_000 not in turn.acts[1].text
     assert {node.name for node in talk.tasks().active} == {"trip", "weather", "clerk", "clerk2"}
@@ -1354,6 +1356,7 @@ class Travel:
 
     def __init__(self) -> None:
         self.calls: list[str] = []
+        self.fails = False
         tools = [
             equip(self.search_flights, needs=["destination", "date"], gives="flights"),
             equip(self.search_hotels, needs=["destination"], gives="hotel"),
@@ -1372,6 +1375,8 @@ class Travel:
     def search_hotels(self, destination: str) -> str:
         """Find hotels."""
         self.calls.append("hotel")
+        if self.fails:
+            raise ToolError("closed")
         return f"{destination} Central, 90 euros a night with breakfast"
 
     def price(self, flights: str, hotel: str, nights: int) -> str:
@@ -1452,3 +1457,28 @@ def test_a_long_result_is_not_named_by_the_words_in_it(travel: Travel) -> None:
     assert travel.task("nights").value == "3"
     assert travel.task("hotel").value == "Rome Central, 90 euros a night with breakfast"
     assert travel.calls == ["total"]
+
+
+def test_words_beside_an_offer_are_no_answer_to_it(travel: Travel) -> None:
+    travel.fails = True
+    assert travel.say("Search hotels again.").endswith("Shall I try again?")
+    assert travel.say("What is the date?") == "The date is June 10th."
+    assert travel.say("Thanks, summarise the plan.").startswith("Trip: destination Rome, date June 10th")
+    assert travel.calls == []
+    assert travel.say("Yes, please.").endswith("Shall I try again?")
+    assert travel.calls == ["hotel"]
+
+
+def test_results_are_named_by_title_then_by_tool_then_by_words_in_the_title() -> None:
+    graph = TaskGraph()
+    for title, tool in (("Find flights to Rome", "search_flights"), ("Price of flight and hotel", "price")):
+        add = Add(slot=tool, title=title, value="x", status="done", source=f"tool:{tool}")
+        graph = apply(graph, add, turn=1, said="").graph
+
+    def named(words: str) -> list[str]:
+        return [node.title for node in tool_results(graph, words, ())]
+
+    assert named("flights") == ["Find flights to Rome"]
+    assert named("hotel") == named("price") == ["Price of flight and hotel"]
+    assert named("Rome") == named("find flights to Rome") == ["Find flights to Rome"]
+    assert named("guests") == []
