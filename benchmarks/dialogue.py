@@ -23,7 +23,7 @@ FORM = (
     "My address is Market Street, San Francisco.",
     "Sorry, to correct, my name is John Smith.",
     "Help to repeat my information, then submit.",
-)  # /work/shared/cases/form.json, from appendix A of the TME paper
+)  # after appendix A of the TME paper
 FORM_TOKENS = 725  # of the paper's table
 
 # ruff: noqa: SIM905

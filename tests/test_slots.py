@@ -1,6 +1,7 @@
 """Task schemas in every form, the kind of a task, and what is proposed or asked."""
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from enum import StrEnum
@@ -166,10 +167,10 @@ def test_the_compact_form_and_json_lines() -> None:
     ]
 
 
-DATA = Path("/work/shared/data/sgd_schema.jsonl")
+DATA = Path(os.environ.get("DATA", "")) / "sgd_schema.jsonl"
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the Schema-Guided-Dialogue schemas are not on this machine")
+@pytest.mark.skipif(not DATA.exists(), reason="make test DATA=folder with the Schema-Guided-Dialogue schemas")
 def test_all_services_of_the_training_set() -> None:
     schemas = load_schemas(DATA.read_text(encoding="utf-8"))
     assert len(schemas) == 88
