@@ -250,12 +250,12 @@ def operations(graph: TaskGraph, act: Act) -> tuple[Operation, ...]:
             status="done" if value else "open", source=source, depends_on=needs, said=said,
         )  # fmt: skip
     if act.status != "rejected":
-        return (*_reopened(held, source, act), made)
+        return (*_second_failure(held, source, act), made)
     held_now = held.id if held is not None and held.active else f"t{graph.next_number}"
     return (made, Inactivate(task=held_now, said=said))
 
 
-def _reopened(held: TaskNode | None, source: str, act: Act) -> tuple[Operation, ...]:
+def _second_failure(held: TaskNode | None, source: str, act: Act) -> tuple[Operation, ...]:
     """What makes a second failure a state of its own: else nothing of the task would differ."""
     if act.status == "done" or held is None or (held.status, held.source) != ("open", source):
         return ()

@@ -1,4 +1,4 @@
-"""Speech acts that change where a task stands: hold, resume, done, remove, later and more.
+"""Speech acts that change where a task stands: hold, resume, done, again, remove, later and more.
 
 Each reader takes the reader of the utterance and a clause, and gives steps, or nothing where the clause is
 not its own.

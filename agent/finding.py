@@ -530,7 +530,9 @@ def tool_results(graph: TaskGraph, words: str, focus: Iterable[str]) -> tuple[Ta
     if wanted := content(words):
         exact = [node for node in results if content(node.title) == wanted]
         kinds = [
-            node for node in results if wanted <= content(f"{node.name} {node.source[5:]}".replace("_", " "))
+            node
+            for node in results
+            if wanted <= content(f"{node.name} {node.source.removeprefix('tool:')}".replace("_", " "))
         ]
         return tuple(exact or kinds or [node for node in results if wanted <= content(node.title)])
     root = next((graph.root(key) for key in focus if key in graph), None)

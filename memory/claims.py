@@ -486,20 +486,20 @@ _STATES: dict[str, frozenset[str]] = {
 }
 """The statuses that a state stands for, where a question of status names it."""
 
-_FRESH = ("current", "stale")
+_FRESHNESS = ("current", "stale")
 """States that are no status: whether what a task rests on is as it was."""
 
 
 def _in(node: TaskNode, state: str) -> bool:
     """Whether a task is in a state that a question of status can name."""
-    if state in _FRESH:
+    if state in _FRESHNESS:
         return node.active and (node.stale_since is None) == (state == "current")
     return node.status in _STATES[state]
 
 
 def _in_state(graph: TaskGraph, state: str, targets: tuple[str, ...]) -> Answer | None:
     """What is in a state: of the tasks, or of all; None for an unknown state."""
-    if state not in _STATES and state not in _FRESH:
+    if state not in _STATES and state not in _FRESHNESS:
         return None
     pool = [node for key in targets for node in graph.subtree(key, gone=True)] if targets else graph.values()
     found = tuple(node.id for node in pool if _in(node, state))
@@ -509,7 +509,7 @@ def _in_state(graph: TaskGraph, state: str, targets: tuple[str, ...]) -> Answer 
 def _state_verdict(graph: TaskGraph, question: Question, keys: tuple[str, ...]) -> Verdict | None:
     """Whether the tasks are in the state that is supposed, as 'is done'; None where none is."""
     state = (question.value or "").removeprefix("is ")
-    if state == question.value or (state not in _STATES and state not in _FRESH) or not keys:
+    if state == question.value or (state not in _STATES and state not in _FRESHNESS) or not keys:
         return None
     off = [graph[key] for key in keys if not _in(graph[key], state)]
     node = off[0] if off else graph[keys[0]]
@@ -531,7 +531,7 @@ def _tell(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
     if not keys and question.kind == "status" and not question.tasks and not _other_words(question):
         keys = tuple(node.id for node in graph.parts(None))
     if question.kind == "status" and (question.value or "").startswith("is "):
-        if (question.value or "").removeprefix("is ") in _FRESH:  # of a whole, its parts are meant
+        if (question.value or "").removeprefix("is ") in _FRESHNESS:  # of a whole, its parts are meant
             stale = (one.id for key in keys for one in graph.subtree(key) if _in(one, "stale"))
             keys = tuple(dict.fromkeys(stale)) or keys
         return Answer(question=question, tasks=keys, verdict=_state_verdict(graph, question, keys))
