@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from taskloom.memory.claims import Answer, Verdict, members, told
 from taskloom.memory.operations import is_part, names
@@ -66,6 +66,10 @@ class Answers:
             return self._told_claim(answer, nodes)
         if not nodes:
             return self._nothing(answer)
+        if answer.question.slot:
+            told = join([self.names.full(node) for node in nodes], limit=INLINE)
+            who = answer.question.slot in ("who", "assignee")
+            return [f"Nobody has {told} yet." if who else f"I have no {answer.question.slot} for {told} yet."]
         if not answer.question.tasks and self._besides(answer.question.about, nodes):
             about = quoted(answer.question.about, 60)
             return [f"I have nothing about {about}.", *[self._told_one(node) for node in nodes[:2]]]
@@ -175,13 +179,27 @@ class Answers:
                 "Nothing is left to do." if len(self.graph.active) else "There is nothing in the plan yet."
             ]
         done = all(node.status == "done" for node in nodes)
-        below = {above.id for node in nodes for above in self.graph.ancestors(node.id)}
-        nodes = [node for node in nodes if node.id not in below]
+        shown = {node.id for node in nodes}
         heading = "Done so far" if done else pick(("Still open", "Still to do"), nodes[0].title)
-        entries = [self.names.short_entry(node) for node in nodes]
+        entries = [entry for node in nodes if (entry := self._left_entry(node, shown))]
         if len(entries) > INLINE:
             return [f"{heading} ({len(entries)}):", bullets(entries)]
         return [f"{heading}: {join(entries)}."]
+
+    def _left_entry(self, node: TaskNode, shown: Collection[str]) -> str:
+        """What is left of a task with its open parts; '' where it is told with its whole, or by its parts."""
+        parts = [part for part in self.graph.parts(node.id) if part.id in shown]
+        if node.parent is None and parts:
+            return ""
+        above = self.graph[node.parent] if node.parent else None
+        if above is not None and above.id in shown and above.parent is not None:
+            return ""
+        told = [self.names.short_entry(part) for part in parts]
+        told += [
+            part.value for part in self.graph.parts(node.id) if part.value and base(part.slot) == "assignee"
+        ]
+        entry = self.names.short_entry(node)
+        return f"{entry} ({join(told, limit=INLINE)})" if told else entry
 
     def _told_next(self, _answer: Answer, nodes: list[TaskNode]) -> list[str]:
         if not nodes:
@@ -203,12 +221,23 @@ class Answers:
 
     def _told_needs(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:
         name, others = self._subject(answer, nodes)
-        if not name:
+        if not name and not (others and not answer.question.about):
             return self._nothing(answer)
         if not others:
             return [sentence(f"{name} {'need' if plural(name) else 'needs'} nothing else")]
+        inside = {
+            node.id for key in answer.question.tasks if key in self.graph for node in self.graph.subtree(key)
+        }
+        if all(node.id in inside or not answer.question.tasks for node in others):
+            return [self._waits(node) for node in others]
         waiting = [self._with_mark(node) for node in others]
         return [sentence(f"{name} {'need' if plural(name) else 'needs'} {join(waiting, limit=MANY)}")]
+
+    def _waits(self, node: TaskNode) -> str:
+        """'The varnish waits for the pump.'."""
+        told = join([self.names.full(other) for other in self.graph.waits_for(node.id)], limit=INLINE)
+        name = self.names.full(node)
+        return sentence(f"{name} {'wait' if plural(name) else 'waits'} for {told}")
 
     def _with_mark(self, node: TaskNode) -> str:
         """'the boards (open)', '"sand the fence" (done)'."""

@@ -570,17 +570,28 @@ def _list(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
 
 
 def _summary(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Answer:
-    """The whole trees of the tasks in order of creation; everything where none is named."""
+    """The whole trees of the tasks in order of creation, with those that wait for them or that they wait for.
+
+    Everything where no task is named.
+    """
     roots = dict.fromkeys(graph.root(key).id for key in targets)
+    roots |= dict.fromkeys(other for key in tuple(roots) for other in _tied(graph, key))
     wanted = {node.id for key in roots for node in graph.subtree(key) if node.active}
     keys = tuple(node.id for node in graph.active if node.id in wanted or not (question.tasks or targets))
     return Answer(question=question, tasks=keys, verdict=_supposed(graph, question))
 
 
+def _tied(graph: TaskGraph, root: str) -> list[str]:
+    """The whole tasks that wait for a whole task, or that it waits for."""
+    found = (*graph[root].depends_on, *graph.dependents.get(root, ()))
+    return [other for other in found if graph[other].active and graph[other].parent is None]
+
+
 def _open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[str]]:
     """What is still to do in some trees, parts first; and the tasks there that are known facts.
 
-    A filled task is a fact, and so is an open one that has parts of which each is a fact.
+    A filled task is a fact, and so is an open one whose parts are people. A part with slots of its own is
+    still to be done; a whole task of which all is known counts as known here.
     """
     left: dict[str, None] = {}
     known: set[str] = set()
@@ -591,10 +602,13 @@ def _open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[str]]:
         if not parts_done:
             stack += [(key, True), *((part.id, False) for part in reversed(parts))]
             continue
+        people = all(_base(part) in _PEOPLE for part in parts)
+        whole = node.parent is None and not _tied(graph, key) and "assignee" not in map(_base, parts)
+        facts = bool(parts) and all(part.id in known for part in parts)
         if (
             node.status == "filled"
             or _base(node) in _PEOPLE
-            or (node.status == "open" and parts and all(p.id in known for p in parts))
+            or (node.status == "open" and facts and (people or whole))
         ):
             known.add(key)
         if node.active and (node.stale_since is not None or (node.status == "open" and key not in known)):
@@ -604,8 +618,11 @@ def _open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[str]]:
 
 def _left(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Answer:
     """left: what is still to do. next: what of it waits neither for a prerequisite nor a part of its own."""
-    scope = targets if question.tasks or targets else [node.id for node in graph.parts(None)]
+    scope = [*targets] if question.tasks or targets else [node.id for node in graph.parts(None)]
+    scope += [other for key in targets for other in _tied(graph, key) if other not in targets]
     left, _ = _open(graph, scope)
+    if not left:  # a whole task of which all is known is not done for that
+        left = [key for key in scope if graph[key].status == "open" and graph[key].active]
     if question.kind == "next":
         to_do, known = _open(graph, (node.id for node in graph.parts(None)))
         waiting = set(to_do)
@@ -620,8 +637,12 @@ def _left(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
 
 
 def _connected(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Answer:
-    """needs, dependents: all that the tasks and their parts rest on, or that rests on them."""
-    keys = _keys(graph, question, targets)
+    """needs, dependents: all that the tasks and their parts rest on, or that rests on them.
+
+    needs of a whole that rests on nothing outside, or of everything: its parts that wait for others.
+    """
+    everything = question.kind == "needs" and not (targets or question.tasks or question.about)
+    keys = tuple(node.id for node in graph.parts(None)) if everything else _keys(graph, question, targets)
 
     def needs(key: str) -> list[str]:
         return [other for other in graph[key].depends_on if graph[other].active]
@@ -632,6 +653,8 @@ def _connected(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -
     inside = {node.id for key in keys for node in graph.subtree(key)}
     seeds = [key for key in graph if key in inside]
     found = dag.reach(seeds, needs if question.kind == "needs" else dependents)[len(seeds) :]
+    if question.kind == "needs" and not found:
+        found = [key for key in seeds if graph.waits_for(key)]
     verdict = _supposed(graph, question) if keys else Verdict(kind="unknown", claimed=question.about)
     return Answer(question=question, tasks=tuple(dag.order(found, needs)), verdict=verdict)
 

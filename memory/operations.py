@@ -196,6 +196,9 @@ class Question(BaseModel):
     tasks: tuple[str, ...] = Field(default=(), description="Ids of the tasks it is about; () for all.")
     about: str = Field(default="", description="The words for what it is about.")
     value: str | None = Field(default=None, description="The value or entity it supposes.")
+    slot: str | None = Field(
+        default=None, description="Name of a slot that is asked for and that the tasks lack."
+    )
     container: str | None = Field(default=None, description="Id of the task the entity is supposed to be in.")
     act: Literal["add", "remove", "update", "replace", "complete"] | None = Field(
         default=None, description="The act that it supposes was asked for."
