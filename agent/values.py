@@ -207,13 +207,37 @@ def kind_of(text: str) -> Kind | None:
     return None
 
 
+_WORD = re.compile(
+    rf"(?<![A-Za-z])(?:{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})(?![A-Za-z])", re.IGNORECASE
+)
+
+
+def _number_words(text: str) -> tuple[int, int, Decimal] | None:
+    """Where the first number in words stands, and which it is: 'twenty-six', 'two hundred'."""
+    found = _WORD.search(text)
+    if found is None:
+        return None
+    start, end, total = found.start(), found.end(), NUMBER_WORDS[found[0].lower()]
+    while (more := _WORD.match(text, end + len(re.match(r"[\s-]*(?:and\s+)?", text[end:])[0]))) is not None:  # type: ignore[index]
+        number = NUMBER_WORDS[more[0].lower()]
+        if number >= 100 > total:
+            total *= number
+        elif (total % 100 >= 20 and total % 10 == 0 and number < 10) or (
+            total >= 100 and total % 100 == 0 and number < 100
+        ):
+            total += number
+        else:
+            break
+        end = more.end()
+    return start, end, Decimal(total)
+
+
 def number_of(text: str) -> Decimal | None:
-    """The number in a text ('three guests', '$1,500', '5k'), or None."""
+    """The number in a text ('three guests', 'twenty-six', '$1,500', '5k'), or None."""
     from price_parser import Price
 
-    for word in re.findall(r"[a-z]+", text.lower()):
-        if word in NUMBER_WORDS:
-            return Decimal(NUMBER_WORDS[word])
+    if (words := _number_words(text)) is not None:
+        return words[2]
     amount = Price.fromstring(text).amount
     if amount is not None and re.search(r"\d\s?k\b", text, re.IGNORECASE):
         amount *= 1000
@@ -227,10 +251,40 @@ def with_number(text: str, number: Decimal) -> str:
     if digits:
         shown = f"{number:,}" if "," in digits[0] or "$" in text else f"{number}"
         return text[: digits.start()] + shown + text[digits.end() :]
-    for word in re.findall(r"[A-Za-z]+", text):
-        if word.lower() in NUMBER_WORDS:
-            return re.sub(rf"\b{word}\b", str(number), text, count=1)
+    if (words := _number_words(text)) is not None:
+        return f"{text[: words[0]]}{number}{text[words[1] :]}"
     return str(number)
+
+
+_HOUR = "|".join(
+    ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+)
+_SPOKEN_CLOCK = re.compile(
+    rf"(?P<lead>(?:at\s+)?)(?:(?:a\s+)?(?P<part>half|quarter|five|ten|twenty|twenty-five)\s+(?P<way>past|to)\s+)?"
+    rf"(?P<hour>{_HOUR}|\d{{1,2}})(?:[\s:.-]+(?P<minute>\d{{2}}|fifteen|thirty|forty-five))?"
+    rf"(?P<rest>(?:\s+o['’]?clock)?(?:\s+in\s+the\s+(?:morning|afternoon|evening)|\s+at\s+night)?)",
+    re.IGNORECASE,
+)
+_PARTS = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20, "twenty-five": 25,
+          "fifteen": 15, "thirty": 30, "forty-five": 45}  # fmt: skip
+
+
+def clock_shifted(text: str, delta: timedelta) -> str | None:
+    """A time of day in words moved by a delta: ('half past ten', 1 hour) gives '11:30'; None for anything else."""
+    found = _SPOKEN_CLOCK.fullmatch(text.strip())
+    if found is None or abs(delta) >= timedelta(days=1) or text.strip().isdecimal():
+        return None
+    hour = int(found["hour"]) if found["hour"].isdecimal() else NUMBER_WORDS[found["hour"].lower()]
+    minute = found["minute"] or "0"
+    minutes = int(minute) if minute.isdecimal() else _PARTS[minute.lower()]
+    if found["part"]:
+        minutes += _PARTS[found["part"].lower()] * (1 if found["way"].lower() == "past" else -1)
+    if hour > 24 or minutes > 59:
+        return None
+    whole = (hour * 60 + minutes + round(delta.total_seconds() / 60)) % (24 * 60)
+    rest = re.sub(r"\s+o['’]?clock", "", found["rest"], flags=re.IGNORECASE)
+    shown = whole // 60 if hour > 12 or whole // 60 <= 12 else whole // 60 - 12
+    return f"{found['lead']}{shown or 12}:{whole % 60:02d}{rest}"
 
 
 @cache
