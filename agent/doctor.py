@@ -58,7 +58,7 @@ def _version(name: str) -> str:
 def _mode(given: Settings) -> str:
     if not given.model:
         return "rules only, nothing is sent anywhere (TASKLOOM_MODEL names a model)"
-    reading = "rules first, then" if given.rules_first else "always"
+    reading = {"auto": "all but bare answers", "model": "always", "local": "never"}[given.reader]
     writing = {"template": "by template", "model": "by the model", "auto": "by the model unless plain"}
     return f"{reading} the model {given.model}; replies {writing[given.replies]}"
 

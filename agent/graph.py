@@ -19,7 +19,8 @@ from taskloom.tools.journal import FileJournal
 
 from .act import Equipment
 from .experiences import Taught
-from .interpreter import Hybrid
+from .gate import Gate
+from .interpreter import Interpreter
 from .longterm import LongTerm
 from .nodes import (
     Services,
@@ -82,7 +83,7 @@ def build_graph(services: Services, *, checkpointer: Checkpointer = None) -> Tas
 
 
 def default_services(given: Settings | None = None) -> Services:
-    """The services that the settings ask for: rules alone, or rules and a model."""
+    """The services that the settings ask for: the local reader alone, or with a model."""
     given = given or settings()
     rules, template = Taught(Rules()), TemplateResponder()
 
@@ -94,7 +95,9 @@ def default_services(given: Settings | None = None) -> Services:
         from .llm import ModelInterpreter, ModelResponder, chat_model  # a second to import
 
         chat: Any = chat_model(given, name)
-        interpreter = Hybrid(rules, ModelInterpreter(chat, rules), filter_first=given.rules_first)
+        interpreter: Interpreter = rules
+        if given.reader != "local":
+            interpreter = Gate(rules, ModelInterpreter(chat, rules), given.reader)
         from .choosing import ModelChooser
 
         return Voice(interpreter, ModelResponder(chat), ModelChooser(chat))

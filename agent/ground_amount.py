@@ -19,7 +19,7 @@ class Amounts(Ground):
     """Later, earlier, more, double."""
 
     def _shift(self, step: Step) -> None:
-        change = _relative(step.value or "")
+        change = relative(step.value or "")
         sign, amount = change[:1], change[1:]
         delta = values.duration_of(amount) if sign in "+-" else None
         if delta is not None and step.slot != "duration":
@@ -172,7 +172,7 @@ class Amounts(Ground):
 # ---- words and values ------------------------------------------------------------------------------
 
 
-def _relative(change: str) -> str:
+def relative(change: str) -> str:
     """A relative change with its sign first: 'two days later' as '+two days', 'double' as '*2', '+3' as it is."""
     change = change.strip()
     if change[:1] in ("+", "-", "*"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from taskloom.memory.operations import Add, Clarify, Operation, Restore, Update, apply
+from taskloom.memory.operations import Add, Clarify, Confirm, Operation, Reject, Restore, Update, apply
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
 from . import patterns as re
@@ -13,6 +13,7 @@ from . import values
 from .finding import Finder, is_event, is_member, kind_name, owned_by, slot_name
 from .interpreter import Step, View
 from .lexicon import content, singular, slot_group
+from .wording import base
 
 
 class Ground(Finder):
@@ -163,6 +164,40 @@ class Ground(Finder):
 
     def _chat(self, step: Step) -> None:
         pass
+
+    def _yes(self, step: Step) -> None:
+        question = self.view.question
+        if question is None or not question.choices:
+            for node in self.confirmable(step):
+                self.do(Confirm(task=node.id), step.text)
+            return
+        choices, several = question.choices, len(question.choices) == len(question.options) > 1
+        chosen = [n for n, option in enumerate(question.options) if same_value(option, step.value or "")]
+        if several and not chosen:
+            self.clarify(step, question.question, question.options, question.choices)
+            return
+        for choice in [choices[n] for n in chosen] if several else choices:
+            asked = isinstance(choice, Add) or (isinstance(choice, Update) and choice.title is None)
+            if isinstance(choice, Add | Update) and asked and choice.value is None and step.value:
+                choice = choice.model_copy(update={"value": step.value})
+            self.do(choice, step.text)
+
+    def _no(self, step: Step) -> None:
+        if self.view.question is None:
+            for node in self.confirmable(step):
+                self.do(Reject(task=node.id), step.text)
+
+    def confirmable(self, step: Step) -> list[TaskNode]:
+        """The proposed values that a yes or no is about: those proposed last; of these, those that words name."""
+        waiting = [node for node in self.graph.active if node.status == "proposed"]
+        last = max((node.turn for node in waiting), default=0)
+        named = content(step.target)
+        return [
+            node
+            for node in waiting
+            if node.turn == last
+            and (not named or named & content(f"{node.title} {base(node.slot)} {node.value or ''}"))
+        ]
 
     def known(self, step: Step) -> TaskNode | None:
         """The task that a step names by id, else by words."""

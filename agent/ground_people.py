@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taskloom.memory.operations import Merge, Part, Split, Update, is_part
-from taskloom.memory.tasks import TaskNode
+from taskloom.memory.tasks import TaskGraph, TaskNode
 
 from . import patterns as re
 from .finding import is_event, is_member, is_person_slot, words_of
@@ -108,17 +108,7 @@ class People(States):
 
     def _in_style(self, target: TaskNode, detail: Detail) -> str:
         """'4' as '4 PM' where the whole was at '2 PM'."""
-        if detail.slot != "time":
-            return detail.value
-        former = next((p.value for p in self.graph.parts(target.id) if p.name == "time" and p.value), "")
-        half = re.search(r"\s*([ap])\.?m\.?$", former or "", re.IGNORECASE)
-        if half and re.fullmatch(r"[\d:]+(?: ?(?:-|to|until) ?[\d:]+)?", detail.value):
-            first = int(re.match(r"\d+", detail.value)[0])  # type: ignore[index]
-            if first <= 11 and not (first >= 8 and half[1].lower() == "p"):
-                return f"{detail.value}{half[0]}"
-            if first >= 10:
-                return f"{detail.value} {'AM' if first < 12 else 'PM'}"
-        return detail.value
+        return in_style(self.graph, target, detail)
 
     def _merge(self, step: Step) -> None:
         target = self.known(step)
@@ -132,3 +122,21 @@ class People(States):
         if step.details:
             self._set_details(self.graph[target.id], step)
         self.touch(target.id)
+
+
+# ---- words and values ------------------------------------------------------------------------------
+
+
+def in_style(graph: TaskGraph, target: TaskNode, detail: Detail) -> str:
+    """The value of a detail, a time written as the task's own is: '4' as '4 PM' where the whole is at '2 PM'."""
+    if detail.slot != "time":
+        return detail.value
+    former = next((p.value for p in graph.parts(target.id) if p.name == "time" and p.value), "")
+    half = re.search(r"\s*([ap])\.?m\.?$", former or "", re.IGNORECASE)
+    if half and re.fullmatch(r"[\d:]+(?: ?(?:-|to|until) ?[\d:]+)?", detail.value):
+        first = int(re.match(r"\d+", detail.value)[0])  # type: ignore[index]
+        if first <= 11 and not (first >= 8 and half[1].lower() == "p"):
+            return f"{detail.value}{half[0]}"
+        if first >= 10:
+            return f"{detail.value} {'AM' if first < 12 else 'PM'}"
+    return detail.value

@@ -10,15 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from taskloom.memory.operations import Add, Check, Clarify, Confirm, Operation, Reject, Update
-from taskloom.memory.tasks import TaskNode
+from taskloom.memory.operations import Check, Clarify, Operation
 
 from .asking import Asker
 from .ground_people import People
 from .ground_shape import Shapes
 from .interpreter import Step, View
-from .lexicon import content
-from .wording import base as base_of
 from .wording import clip
 
 
@@ -37,47 +34,6 @@ def ground(steps: Iterable[Step], view: View) -> tuple[Operation, ...]:
 
 class _Grounder(Shapes, People):
     """All steps, each by the method of its act."""
-
-    def _yes(self, step: Step) -> None:
-        question = self.view.question
-        if question is not None and question.choices:
-            index = question.options.index(step.value) if step.value in question.options else 0
-            choices = question.choices
-            if step.value and step.value in question.options and len(choices) == len(question.options):
-                choices = (choices[index],)
-            elif len(question.options) > 1 and len(choices) == len(question.options):
-                self.clarify(step, question.question, question.options, question.choices)
-                return
-            for choice in choices:
-                if (
-                    isinstance(choice, Add | Update)
-                    and choice.value is None
-                    and getattr(choice, "title", None)
-                    and step.value
-                ):
-                    choice = choice.model_copy(update={"value": step.value})
-                self.do(choice, step.text)
-            return
-        for node in self._proposed(step.target):
-            self.do(Confirm(task=node.id), step.text)
-
-    def _no(self, step: Step) -> None:
-        if self.view.question is not None:
-            return
-        for node in self._proposed(step.target):
-            self.do(Reject(task=node.id), step.text)
-
-    def _proposed(self, words: str) -> list[TaskNode]:
-        """The values proposed last; of these, those that words name."""
-        waiting = [node for node in self.graph.active if node.status == "proposed"]
-        last = max((node.turn for node in waiting), default=0)
-        named = content(words)
-        return [
-            node
-            for node in waiting
-            if node.turn == last
-            and (not named or named & content(f"{node.title} {base_of(node.slot)} {node.value or ''}"))
-        ]
 
     def _unsure(self, step: Step) -> None:
         if not step.proposed:

@@ -29,6 +29,7 @@ Act = Literal[
     "hold",     # out of the plan for now
     "resume",   # back into the plan: "keep the charger after all"
     "done",     # finished
+    "reopen",   # not finished after all
     "again",    # a tool's result is to be had once more: "look the flights up again"
     "back",     # one slot or task back to what it was
     "undo",     # the last change of all
@@ -75,6 +76,7 @@ class Asked(BaseModel):
     value: str | None = Field(default=None, description="The value or entity it supposes.")
     act: Literal["add", "remove", "update", "replace", "complete"] | None = None
     denied: bool = False
+    free: bool = Field(default=False, description="No kind fits: to be answered freely from the tasks.")
 
 
 class Step(BaseModel):
@@ -110,7 +112,8 @@ class View:
 
     focus: ids of the tasks last touched or asked about, the latest first. question: the question that the
     assistant left open. exchanges: the last two (user, assistant) pairs. examples: gives confirmed
-    experiences, best first; asked for only where they are used. budget: tokens that the outline may take.
+    experiences, best first; asked for only where they are used. earlier: the task of an earlier session that
+    the words point back to, or ''. budget: tokens that the outline may take.
     """
 
     graph: TaskGraph
@@ -120,6 +123,7 @@ class View:
     exchanges: tuple[tuple[str, str], ...] = ()
     schemas: tuple[TaskSchema, ...] = ()
     examples: Callable[[], Sequence[Experience]] = tuple
+    earlier: str = ""
     now: datetime = field(default_factory=datetime.now)
     budget: int = 300
 
@@ -161,26 +165,6 @@ class Interpreter(Protocol):
     def read(self, utterance: str, view: View) -> Reading:
         """Read one utterance (never empty) in the light of what there is."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Hybrid:
-    """Rules where they are sure, else the model.
-
-    filter_first: False asks the model always. The model interpreter falls back to rules by itself.
-    """
-
-    rules: Interpreter
-    model: Interpreter
-    filter_first: bool = True
-
-    def read(self, utterance: str, view: View) -> Reading:
-        """Read by rules; where they are not sure, by the model."""
-        if self.filter_first:
-            reading = self.rules.read(utterance, view)
-            if reading.sure:
-                return reading
-        return self.model.read(utterance, view)
 
 
 def outline_order(view: View, similar: Sequence[str] = ()) -> tuple[str, ...]:

@@ -499,17 +499,17 @@ def reading_prompt(utterance: str, view: View) -> tuple[str, tuple[str, ...]]:
     lines = ["Tasks:", *(shown.lines or ["none"])]
     if view.schemas:
         lines += ["Kinds of tasks and their slots:", *schema_lines(utterance, view.schemas, view.budget // 2)]
-    shown_before = [line for one in view.examples() if len(line := example(one)) <= EXAMPLE]
+    shown_before = [line for one in view.examples() if 0 < len(line := example(one)) <= EXAMPLE]
     if shown_before:
         lines += ["Read so before:", *(quoted(line, EXAMPLE) for line in shown_before[:EXAMPLES])]
+    if view.earlier:
+        lines.append(f"Last time: {quoted(view.earlier, 120)}")
     lines += talk_lines(view.exchanges)
     if view.question:
-        options = (
-            f", options {' / '.join(quoted(o, 80) for o in view.question.options)}"
-            if view.question.options
-            else ""
+        options = " / ".join(quoted(option, 80) for option in view.question.options)
+        lines.append(
+            f"Open question: {quoted(view.question.question)}{f', options {options}' if options else ''}"
         )
-        lines.append(f"Open question: {quoted(view.question.question)}{options}")
     lines.append(f"Message: {quoted(utterance, len(utterance))}")
     return "\n".join(lines), shown.ids
 

@@ -527,7 +527,7 @@ def _open(answer: Answer, question: Asked, graph: TaskGraph) -> bool:
     supposed, verdict = answer.question, answer.verdict
     if supposed.denied or supposed.act is not None or answer.count or answer.events:
         return False
-    if not answer.tasks or (verdict is not None and verdict.kind in ("never", "unknown")):
+    if not answer.tasks or supposed.slot or (verdict is not None and verdict.kind in ("never", "unknown")):
         return True
     nodes = [node for key in answer.tasks for node in (graph[key], *graph.ancestors(key))]
     says = " ".join(f"{spoken(state.slot)} {state.title} {state.value or ''}"
@@ -570,19 +570,24 @@ def read_with_memory(
         return (_unsure(text, reading) if bare else reading), None
     unit = memory.unit(text) if reference.request else memory.latest()
     title = "" if unit is None else unit.title if is_action(unit.title) else f"plan {the(unit.title)}"
+    reading = interpreter.read(text, replace(view, earlier=title))
+    if reading.by == "model":
+        return reading, unit if any(map(_begins, reading.steps)) else None
     if unit is not None and (rest := without(unit, reference.changes)):
         unit, reference = rest, replace(reference, changes="")
     if words := reference.words(title):
-        reading = interpreter.read(words, view)
-        if any(step.act in NEW and not step.within and step.within_task is None for step in reading.steps):
-            steps = tuple(step.model_copy(update={"text": text}) for step in reading.steps)
-            return replace(reading, steps=steps), unit
-    else:
-        reading = Reading(())
-    again = interpreter.read(text, view)
-    if unit is None and not reference.words("") and again.by == "rules":
-        again = _unsure(text, again)
-    return replace(again, usage=again.usage + reading.usage), None
+        instead = interpreter.read(words, view)
+        if any(map(_begins, instead.steps)):
+            steps = tuple(step.model_copy(update={"text": text}) for step in instead.steps)
+            return replace(instead, steps=steps, usage=instead.usage + reading.usage), unit
+    if unit is None and not reference.words(""):
+        reading = _unsure(text, reading)
+    return reading, None
+
+
+def _begins(step: Step) -> bool:
+    """Whether a step begins a task of its own."""
+    return step.act in NEW and not step.within and step.within_task is None and step.task is None
 
 
 def _request(text: str, view: View) -> Reference | None:

@@ -44,7 +44,9 @@ from taskloom.tools.shared import Shared
 from .act import STEPS, Acting, ActState, Equipment, act_graph
 from .acting import ready, stale_results, undone
 from .choosing import Chooser
+from .exact import ground_exactly
 from .experiences import made, settled
+from .gate import held_back
 from .grounding import ground
 from .interpreter import Interpreter, Step, Usage, View
 from .lexicon import content
@@ -56,7 +58,7 @@ from .slots import ASK_AT_MOST, SchemaError, TaskSchema, asked_key, fill, load_s
 from .state import Approval, Change, Context, Decision, Pending, State, Turn, tasks_in
 from .statements import statements
 from .transfer import ThreadExport
-from .wording import spoken
+from .wording import clip, join, spoken
 
 Update = dict[str, Any]
 Grounding = Callable[[Sequence[Step], View], tuple[Operation, ...]]
@@ -64,6 +66,7 @@ Grounding = Callable[[Sequence[Step], View], tuple[Operation, ...]]
 MAX_UTTERANCE = 20_000  # characters; a longer text is a document, not something said
 FOCUS = 12  # tasks kept in focus
 EXCHANGES = 2  # (user, assistant) pairs that go along for pronouns
+SMALL_TALK = 300  # characters of a reply to small talk
 THANKS = "Thank you, I noted that."
 NOT_APPROVED = "you did not approve it, so nothing was removed"
 
@@ -85,9 +88,9 @@ class Services:
 
     voice: gives the voice for the model a run asks for ('' for the configured one, 'rules' for none).
     template: answers without a model, when there is none, or when the model's reply is not right.
-    replies: who answers, where the run does not say. ground: from steps to operations. check: what is wrong
-    with a reply, in words. memory: what lasts beyond a thread; None for nothing. tools: what tasks are
-    carried out with; None for nothing.
+    replies: who answers, where the run does not say. ground: from steps in words to operations; exactly: from
+    those that name tasks by id. check: what is wrong with a reply, in words. memory: what lasts beyond a
+    thread; None for nothing. tools: what tasks are carried out with; None for nothing.
     """
 
     voice: Callable[[str], Voice]
@@ -95,6 +98,7 @@ class Services:
     replies: Style = "auto"
     clock: Callable[[], datetime] = datetime.now
     ground: Grounding = ground
+    exactly: Grounding = ground_exactly
     check: Callable[[str, Brief], Sequence[str]] = faults_of
     memory: LongTerm | None = None
     tools: Equipment | None = None
@@ -141,7 +145,9 @@ def classify_intent(state: State, runtime: Runtime[Context], *, services: Servic
     turn = turn_of(state)
     if not turn.steps:
         return {}
-    operations = services.ground(turn.steps, _view(state, turn.number, context_of(runtime), services))
+    ground = services.exactly if turn.by == "model" else services.ground
+    view = _view(state, turn.number, context_of(runtime), services)
+    operations = held_back(ground(turn.steps, view), turn.utterance, view.graph)
     question = next((operation for operation in operations if isinstance(operation, Clarify)), None)
     return {"turn": turn.model_copy(update={"operations": operations, "question": question})}
 
@@ -153,8 +159,11 @@ def update_graph(state: State, runtime: Runtime[Context], *, services: Services)
     if text := state.get("load"):
         return _load(text, state, graph, ask=context.approve)
     changes, changed = [], dict[str, None]()
+    refused = _many_refused(turn, graph) if context.approve else None
     for operation in turn.operations:
-        if context.approve and not _approved(operation, graph):
+        if (refused is None and context.approve and not _approved(operation, graph)) or (
+            refused and not isinstance(operation, Check | Clarify)
+        ):
             outcome = Outcome(graph, operation, refused=NOT_APPROVED)
         else:
             outcome = apply(graph, operation, turn=turn.number, said=turn.utterance)
@@ -541,6 +550,21 @@ def _counts(state: State) -> dict[str, int]:
     return counts
 
 
+def _many_refused(turn: Turn, graph: TaskGraph) -> bool | None:
+    """Whether the user refused what takes more than one whole task out; None where nothing does.
+
+    By whatever operations, and whatever the words were: all of them are asked about at once.
+    """
+    after = graph
+    for operation in turn.operations:
+        after = apply(after, operation, turn=turn.number, said=turn.utterance).graph
+    gone = [root for root in graph.parts(None) if not after[root.id].active]
+    if len(gone) < 2:
+        return None
+    titles = tuple(root.title for root in gone)
+    return not _ask("remove", f"Take {len(gone)} tasks out: {join(map(clip, titles), limit=8)}?", titles)
+
+
 def _approved(operation: Operation, graph: TaskGraph) -> bool:
     """Whether an operation may go on; asks before a whole task with parts is removed."""
     root = graph.get(operation.task) if isinstance(operation, Remove) else None
@@ -586,6 +610,9 @@ def _load(text: str, state: State, graph: TaskGraph, *, ask: bool) -> Update:
 def _written(brief: Brief, responder: Responder, services: Services) -> tuple[AIMessage, Usage]:
     """The reply as the brief's style wants it, with what it cost."""
     usage = Usage()
+    if brief.style != "template" and (said := _small_talk(brief)) and not services.check(said, brief):
+        message, _ = _streamed(uuid4().hex, _pieces(said))
+        return message, usage
     for _ in range(2 if _wants_model(brief) else 0):
         key, pieces = uuid4().hex, responder.respond(brief)
         try:
@@ -603,10 +630,29 @@ def _written(brief: Brief, responder: Responder, services: Services) -> tuple[AI
     return message, usage + cost
 
 
+def _small_talk(brief: Brief) -> str:
+    """What the model that read the turn says to small talk; '' where there was anything else."""
+    turn = brief.turn
+    quiet = not (
+        turn.changes or turn.question or turn.proposals or turn.acts or turn.noted or brief.note or turn.note
+    )
+    if turn.by != "model" or not quiet or any(step.act != "chat" for step in turn.steps):
+        return ""
+    said = " ".join(step.value or "" for step in turn.steps).strip()
+    return said if len(said) <= SMALL_TALK else ""
+
+
+def _pieces(text: str) -> Generator[str, None, Usage]:
+    yield text
+    return Usage()
+
+
 def _wants_model(brief: Brief) -> bool:
-    """Whether the responder is to write: in style 'auto', unless the turn only confirms changes."""
-    plain = bool(brief.turn.changes) and not brief.answers and not brief.turn.acts
-    return brief.style == "model" or (brief.style == "auto" and not plain)
+    """Whether the responder is to write: in style 'auto' where no template tells it, so what tools gave and
+    questions of no kind.
+    """
+    free = any(step.asked is not None and step.asked.free for step in brief.turn.steps)
+    return brief.style == "model" or (brief.style == "auto" and (free or bool(brief.turn.acts)))
 
 
 def _streamed(key: str, pieces: Generator[str, None, Usage]) -> tuple[AIMessage, Usage]:

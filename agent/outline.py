@@ -1,11 +1,25 @@
-"""What a model sees of the tasks: a numbered outline within a token budget, with all text quoted. Pure."""
+"""What a model sees of the tasks: a numbered outline within a token budget. Pure.
+
+    1 trip
+      2 start: Rome
+      guest: 3 Ann; 4 Bo
+      5 book the flight [Ann] done
+      6 pack, after 5
+    8 party, date: Friday +4
+    Gone:
+    7 hotel: Ritz (of 1)
+
+A text that could be taken for anything but a text is quoted, so that none can start a line or close a mark.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from taskloom.agent.interpreter import View, outline_order
 from taskloom.agent.slots import TaskSchema
@@ -14,15 +28,19 @@ from taskloom.memory.retrieve import matching, tokens
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.memory.words import words
 
-NAMED = 20  # tasks taken because the words name them
-GONE_SHOWN = 6  # removed tasks in the outline
+NAMED = 12  # tasks taken because the words name them
+ROOTS = 40  # whole tasks that have a line of their own
+WHOLE = 60  # parts shown of a task that the words are about, whatever the budget is
+GONE_SHOWN = 5  # removed tasks in the outline
 GONE_TURNS = 8  # how long a removed task is shown though the words do not name it
-USES_SHOWN = 12  # numbers of the tasks that one uses
+LATELY = 2  # turns for which the value before the last is shown
+REPLY_SHOWN, SAID_SHOWN = 240, 160  # characters of the talk that goes along
+KINDLESS = ("task", "step", "list")  # names of members that say nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """lines: one for each task shown. ids: the id of task number n is `ids[n - 1]`."""
+    """lines: the tasks shown, as text. ids: the id of task number n is `ids[n - 1]`."""
 
     lines: tuple[str, ...]
     ids: tuple[str, ...]
@@ -40,29 +58,170 @@ def quoted(text: str, limit: int = 300) -> str:
     return plain
 
 
-def outline(utterance: str, view: View) -> Outline:
-    """The tasks that matter for an utterance, numbered from 1 in tree order, within `view.budget`.
+_PLAIN = re.compile(r"(?:[^\W_]|[$€£])(?:[\w ’'$€£%&@.!?+/#*()–-]|(?<=\d)[:,](?=\d)|, (?!after ))*")
 
-    First those in focus, then those the words name, then the newest; each with the tasks it is part of.
-    Tasks that went lately, or that the words name, are listed at the end for "keep" and "go back".
+
+def told(text: str, limit: int = 120) -> str:
+    """A text as the outline shows it: as it is where it can be nothing else than a text, else quoted."""
+    short = len(text) <= min(limit, 80) and _PLAIN.fullmatch(text) is not None
+    return text if short and not _MARKS.search(text) else quoted(text, limit)
+
+
+_MARKS = re.compile(r"(?:^| )(?:done|gone|stale|proposed|after|uses|open question|message)\b", re.IGNORECASE)
+
+
+def outline(utterance: str, view: View) -> Outline:
+    """The tasks that matter for an utterance, numbered from 1 in tree order.
+
+    Every whole task is there with the slot that names it; what the words name, and the tasks that the talk
+    is about, with all of their parts; then what was changed last, as far as `view.budget` goes. What is left
+    out of a task is counted behind it. Tasks that went lately, or that the words name, are listed at the end.
     """
-    named = matching(view.graph, utterance, gone=True, limit=NAMED)
+    graph = view.graph
+    named = matching(graph, utterance, gone=True, limit=NAMED)
+    chosen = _needed(view, named)
     gone = _gone(named, view)
-    spent = sum(_cost(view.graph, node, 0) for node in gone)
-    chosen: dict[str, TaskNode] = {}
+    spent = sum(_cost(graph[key]) for key in (*chosen, *(node.id for node in gone)))
     for key in outline_order(view, named):
-        chain = [view.graph[key], *view.graph.ancestors(key)]
-        new = [node for node in chain if node.id not in chosen]
-        cost = sum(_cost(view.graph, node, len(chain)) for node in new)
-        if chosen and spent + cost > view.budget:
+        chain = [one for one in (key, *(up.id for up in graph.ancestors(key))) if one not in chosen]
+        cost = sum(_cost(graph[one]) for one in chain)
+        if spent + cost > view.budget:
             break
         spent += cost
-        chosen.update((node.id, node) for node in new)
-    created = sorted(chosen.values(), key=lambda node: (len(node.id), node.id))
-    ordered = [*nested(created), *((node, 0) for node in gone)]
-    numbers = {node.id: number for number, (node, _) in enumerate(ordered, 1)}
-    lines = (_line(view.graph, node, numbers, depth) for node, depth in ordered)
-    return Outline(tuple(lines), tuple(numbers))
+        chosen.update(dict.fromkeys(chain))
+    return _Drawing(view, [graph[key] for key in chosen], gone).outline()
+
+
+def _needed(view: View, named: Sequence[str]) -> dict[str, None]:
+    """What is shown whatever it takes: a line for each whole, what the words name, what the talk is about."""
+    graph = view.graph
+    latest = sorted(graph.parts(None), key=lambda node: -max(one.turn for one in graph.subtree(node.id)))
+    found: dict[str, None] = {}
+    active = [key for key in named if graph[key].active]
+    telling = set(active)  # what tells a task that the words mean as a whole
+    for root in latest[:ROOTS]:
+        found[root.id] = None
+        if (naming := _naming(graph, root)) is not None:
+            found[naming.id] = None
+            if naming.id in telling:
+                telling.add(root.id)
+    for key in active:
+        found |= dict.fromkeys([key, *(node.id for node in graph.ancestors(key))])
+    for whole in _spoken_of(view, [key for key in (*active, *telling) if graph.parts(key)]):
+        parts = sorted(graph.subtree(whole)[1:], key=lambda node: (node.id not in telling, -node.turn))
+        for part in parts[:WHOLE]:
+            found |= dict.fromkeys([part.id, *(node.id for node in graph.ancestors(part.id))])
+    return found
+
+
+def _spoken_of(view: View, named: Sequence[str]) -> Iterable[str]:
+    """The tasks whose parts are all shown: those named, that of the talk, that of the open question."""
+    graph = view.graph
+    choices = view.question.choices if view.question else ()
+    asked = [str(getattr(one, "task", None) or getattr(one, "parent", None) or "") for one in choices]
+    focus = [key for key in view.focus if key in graph and graph[key].active][:1]
+    roots = (graph.root(key).id for key in (*focus, *asked) if key in graph and graph[key].active)
+    return dict.fromkeys((*named, *roots))
+
+
+def _naming(graph: TaskGraph, root: TaskNode) -> TaskNode | None:
+    """The slot by which a whole task is told from others of its kind: its first with a value."""
+    slots = [part for part in graph.parts(root.id) if part.value is not None]
+    return slots[0] if slots else None
+
+
+class _Drawing:
+    """An outline in the making."""
+
+    def __init__(self, view: View, chosen: Sequence[TaskNode], gone: Sequence[TaskNode]) -> None:
+        self.view, self.graph, self.gone = view, view.graph, gone
+        created = sorted(chosen, key=lambda node: _number(node.id))
+        self.tree = [pair for pair in nested(created) if not self._inline(pair[0])]
+        self.shown = {node.id for node in created}
+        ordered = [*(node for node, _ in self.tree), *gone]
+        self.numbers = {node.id: number for number, node in enumerate(ordered, 1)}
+
+        self._kin = Counter((node.parent, base(node.slot)) for node, _ in self.tree if node.value is not None)
+
+    def outline(self) -> Outline:
+        """The lines, with the ids of their numbers."""
+        return Outline(tuple(self._lines()), tuple(self.numbers))
+
+    def _lines(self) -> Iterator[str]:
+        for (depth, kind), group in groupby(self.tree, key=lambda pair: (pair[1], self._kind(pair[0]))):
+            nodes = [node for node, _ in group]
+            if kind:
+                members = "; ".join(
+                    f"{self.numbers[node.id]} {told(node.value or node.title)}" for node in nodes
+                )
+                yield f"{' ' * depth}{kind[1]}: {members}"
+            else:
+                yield from (f"{' ' * depth}{self.numbers[node.id]} {self._entry(node)}" for node in nodes)
+        hidden = len(self.graph.parts(None)) - sum(depth == 0 for _, depth in self.tree)
+        if hidden:
+            yield f"and {hidden} tasks more"
+        if self.gone:
+            yield "Gone:"
+        for node in self.gone:
+            place = f" (of {self._place(node)})" if node.parent else ""
+            yield f"{self.numbers[node.id]} {self._words(node)}{place}"
+
+    def _place(self, node: TaskNode) -> str:
+        parent = node.parent or ""
+        return str(self.numbers.get(parent) or told(self.graph[parent].title, 40))
+
+    def _kind(self, node: TaskNode) -> tuple[str, str] | None:
+        """What a member of a list is grouped by; None for all that has a line of its own."""
+        if node.parent is None or self.graph.parts(node.id) or node.depends_on:
+            return None
+        name = base(node.slot)
+        kind = node.parent, told(name.replace("_", " "), 40)
+        if node.value is not None and node.status in ("filled", "open"):
+            return kind if self._kin[node.parent, name] > 1 else None
+        numbered = name != node.slot.rpartition(".")[2]
+        return (
+            kind
+            if node.value is None and node.status == "open" and numbered and name not in KINDLESS
+            else None
+        )
+
+    def _words(self, node: TaskNode) -> str:
+        """'start: Rome', 'pack', 'guest Ann'."""
+        title = told(node.title, 80)
+        if node.value is None:
+            return title
+        if node.value.lower() == node.title.lower():
+            title = told(base(node.slot).replace("_", " "), 40)
+        return f"{title}: {told(node.value)}"
+
+    def _entry(self, node: TaskNode) -> str:
+        text = self._words(node)
+        text += "".join(f" [{told(one.value or one.title, 40)}]" for one in self._assignees(node))
+        if (former := was(node)) and self.view.turn - node.turn <= LATELY:
+            text += f" (was {told(former, 60)})"
+        if node.status in ("done", "proposed"):
+            text += f" {node.status}"
+        used = sorted(
+            self.numbers[key] for key in node.depends_on if key in self.numbers and self.graph[key].active
+        )
+        if used:
+            shared = any(self.graph[key].parent not in (None, node.parent) for key in node.depends_on)
+            text += f", {'uses' if shared else 'after'} {', '.join(map(str, used))}"
+        text += " stale" if node.stale_since is not None else ""
+        hidden = sum(part.id not in self.shown for part in self.graph.parts(node.id))
+        return f"{text} +{hidden}" if hidden else text
+
+    def _assignees(self, node: TaskNode) -> list[TaskNode]:
+        return [part for part in self.graph.parts(node.id) if is_assignee(part)]
+
+    def _inline(self, node: TaskNode) -> bool:
+        """Whether a task is told with the one that it is part of: who does it."""
+        return node.parent is not None and is_assignee(node) and not self.graph.parts(node.id)
+
+
+def is_assignee(node: TaskNode) -> bool:
+    """Whether a slot says who does the task that it is part of."""
+    return base(node.slot) == "assignee" and node.value is not None and node.parent is not None
 
 
 def nested(nodes: Iterable[TaskNode]) -> list[tuple[TaskNode, int]]:
@@ -100,13 +259,13 @@ def schema_lines(utterance: str, schemas: Sequence[TaskSchema], budget: int) -> 
 
 
 def talk_lines(exchanges: Sequence[tuple[str, str]]) -> list[str]:
-    """The last two exchanges, two lines each."""
+    """The last exchange, two lines."""
     said = [
         line
-        for user, reply in exchanges[-2:]
-        for line in (f"user {quoted(user)}", f"assistant {quoted(reply)}")
+        for user, reply in exchanges[-1:]
+        for line in (f"user {quoted(user, SAID_SHOWN)}", f"assistant {quoted(reply, REPLY_SHOWN)}")
     ]
-    return ["Talk so far:", *said] if said else []
+    return ["Before:", *said] if said else []
 
 
 def _gone(named: Sequence[str], view: View) -> list[TaskNode]:
@@ -127,33 +286,10 @@ def was(node: TaskNode) -> str | None:
     return None
 
 
-def _cost(graph: TaskGraph, node: TaskNode, depth: int) -> int:
-    """The tokens that the line of a task takes, whatever its number will be."""
-    numbers = dict.fromkeys((node.id, *node.depends_on), 99)
-    return tokens(_line(graph, node, numbers, depth))
+def _cost(node: TaskNode) -> int:
+    """About the tokens that the line of a task takes."""
+    return tokens(node.title) + tokens(node.value or "") + 3
 
 
-def _line(graph: TaskGraph, node: TaskNode, numbers: Mapping[str, int], depth: int) -> str:
-    """'  4 date = "June 15" (was "June 10") stale', '1 recipe "make soup" uses 5, 6'."""
-    name = base(node.slot)  # the number of a list's member would only be in the way
-    if not re.fullmatch(r"[\w-]{1,40}", name):
-        name = quoted(name, 40)
-    text = f"{'  ' * depth}{numbers[node.id]} {name}"
-    if node.value is None or node.title.lower() not in (_spoken(node), node.value.lower()):
-        text += f" {quoted(node.title, 80)}"
-    if node.value is not None:
-        text += f" = {quoted(node.value, 120)}"
-    if former := was(node):
-        text += f" (was {quoted(former, 60)})"
-    if node.status in ("done", "proposed", "inactive", "removed"):
-        text += f" {node.status}"
-    if not node.active and node.parent is not None:
-        text += f" from {quoted(graph[node.parent].title, 40)}"
-    used = [numbers[key] for key in node.depends_on if key in numbers and graph[key].active]
-    if used and node.active:
-        text += f" uses {', '.join(map(str, sorted(used)[:USES_SHOWN]))}"
-    return text + (" stale" if node.stale_since is not None else "")
-
-
-def _spoken(node: TaskNode) -> str:
-    return node.name.lower().replace("_", " ")
+def _number(key: str) -> tuple[int, str]:
+    return len(key), key

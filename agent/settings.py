@@ -46,7 +46,10 @@ class Settings(BaseSettings):
     embeddings: str = Field(default="", description="Embedding model; '' takes the built-in one.")
     chroma_url: str | None = Field(default=None, description="Chroma server; default embedded under home.")
     database_url: SecretStr | None = Field(default=None, description="PostgreSQL; default SQLite under home.")
-    rules_first: bool = Field(default=True, description="Ask the model only where the rules are not sure.")
+    reader: Literal["auto", "model", "local"] = Field(
+        default="auto",
+        description="Who reads: the model but for bare answers (auto), the model always, or never (local).",
+    )
     replies: Style = Field(
         default="auto", description="Who writes replies; auto: the model, except for plain confirmations."
     )

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal, NoReturn, get_args
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -23,32 +24,35 @@ MAX_REPLY = 40_000  # characters of a reply
 MAX_TEXT = 2_000  # characters of one text in it
 MAX_STEPS = 40
 
+Verb = Act | Literal["order"]
+"""What a model says is done: an act, or several of the same at once."""
+
 Did = Literal["add", "remove", "update", "replace", "complete"]
-_WORDS = {"type": "string"}
-_MAP = {"type": "object"}
-_PLACE = {"type": ["integer", "string"]}
+Q = QuestionKind | Literal["other", "who", "when", "where"]
 
 # What each act needs (one of each group), and what else may come with it beside slot, title and in. What
 # is to be made again ("again") a model says by choosing the tool.
-_FORMS: dict[Act, tuple[str, str]] = {
-    "task": ("title|slot", "value items details"),
-    "set": ("value|details on|slot|details", "old"),
-    "add": ("items", "on"),
-    "replace": ("value old|on", "all"),
-    "remove": ("on|slot|all", ""),
-    "hold": ("on|slot", ""),
-    "resume": ("on|slot", ""),
-    "done": ("on|slot|all", ""),
-    "back": ("on|slot|value", "value old"),
-    "undo": ("", ""),
+_FORMS: dict[Verb, tuple[str, str]] = {
+    "task": ("title|slot", "value details items refs"),
+    "set": ("value|details|items on|in|slot|details|items", "old"),
+    "add": ("items on|in|slot", "details"),
+    "replace": ("value old|on", ""),
+    "remove": ("on|slot|refs", "value"),
+    "hold": ("on|slot|refs", ""),
+    "resume": ("on|slot|refs", ""),
+    "done": ("on|slot|refs", ""),
+    "reopen": ("on|slot|refs", ""),
+    "back": ("on|slot|value", "value to"),
+    "undo": ("", "on"),
     "redo": ("", ""),
     "need": ("on|slot refs|items", ""),
-    "unneed": ("on|slot refs|items", ""),
+    "unneed": ("on|slot", "refs items"),
+    "order": ("refs|items", "on"),
     "share": ("on|slot refs|items", ""),
-    "assign": ("value on|slot|all", ""),
+    "assign": ("on|slot", "value"),
     "split": ("on|slot parts", ""),
-    "merge": ("on|slot", "all details"),
-    "only": ("on|slot items|refs", ""),
+    "merge": ("on|slot", "details"),
+    "only": ("on|slot|in items|refs", ""),
     "shift": ("value on|slot", ""),
     "yes": ("", "on value"),
     "no": ("", "on value"),
@@ -60,37 +64,13 @@ _FORMS: dict[Act, tuple[str, str]] = {
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["steps"],
-    "properties": {
-        "steps": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["act"],
-                "additionalProperties": False,
-                "properties": {
-                    "act": {"enum": list(_FORMS)},
-                    "on": _PLACE,
-                    "in": _PLACE,
-                    "slot": _WORDS,
-                    "title": _WORDS,
-                    "value": _WORDS,
-                    "old": _WORDS,
-                    "items": _MAP,
-                    "details": _MAP,
-                    "refs": {"type": "array", "items": _PLACE},
-                    "parts": {"type": "array", "items": _MAP},
-                    "all": {"enum": ["tasks", "people"]},
-                    "q": {"enum": list(get_args(QuestionKind))},
-                    "did": {"enum": list(get_args(Did))},
-                    "denied": {"type": "boolean"},
-                },
-            },
-        }
-    },
+    "properties": {"steps": {"type": "array", "items": {"type": "object", "required": ["act"]}}},
 }
+"""What an endpoint holds a reply to. Acts and fields stand in the prompt alone, where each call would pay for
+them twice; `steps_of` holds the reply to all of them."""
 
 # Where the act says it; otherwise grounding decides.
-_INTENTS: dict[Act, Intent] = {"task": "new", "ask": "check", "unsure": "check", "chat": "check"}
+_INTENTS: dict[Verb, Intent] = {"task": "new", "ask": "check", "unsure": "check", "chat": "check"}
 
 
 class WireError(ValueError):
@@ -116,13 +96,25 @@ def steps_of(reply: str, utterance: str, graph: TaskGraph, ids: Sequence[str]) -
         where = ".".join(map(str, first["loc"])) or "the object"
         raise WireError(f"{where}: {first['msg']}") from error
     reader = _Reader(utterance, graph, ids)
-    steps = []
-    for number, step in enumerate(wire.steps, 1):
+    steps: list[Step] = []
+    for number, step in enumerate(_apart(wire.steps), 1):
         try:
-            steps.append(reader.step(step))
+            steps += reader.steps(step)
         except WireError as error:
             raise WireError(f'step {number} ("{step.act}"): {error}') from error
     return tuple(steps)
+
+
+def _apart(steps: Sequence[_Step]) -> list[_Step]:
+    """The steps, with a new task beside another, not in it, where one of the two is to wait for the other."""
+    pairs = {(place, ref) for step in steps if step.act == "need" for place in step.on for ref in step.refs}
+    return [
+        step.model_copy(update={"within": None})
+        if step.act == "task" and ({(step.title, step.within), (step.within, step.title)} & pairs
+                                   or step.within in step.refs)
+        else step
+        for step in steps
+    ]  # fmt: skip
 
 
 # ---- from text to JSON ----------------------------------------------------------------------------
@@ -221,8 +213,8 @@ class _Part(_Model):
 
 
 class _Step(_Model):
-    act: Act
-    on: _Ref | None = None
+    act: Verb
+    on: Annotated[list[_Ref], BeforeValidator(_as_list), Field(max_length=60)] = []
     within: _Ref | None = Field(default=None, alias="in")
     slot: _Text | None = None
     title: _Text | None = None
@@ -230,10 +222,10 @@ class _Step(_Model):
     old: _Text | None = None
     items: _Values = {}
     details: _Values = {}
-    refs: Annotated[list[_Ref], BeforeValidator(_as_list)] = []
+    refs: Annotated[list[_Ref], BeforeValidator(_as_list), Field(max_length=60)] = []
     parts: list[_Part] = []
-    all: Literal["tasks", "people"] | None = None
-    q: QuestionKind | None = None
+    to: Literal["first", "previous"] | None = None
+    q: Q | None = None
     did: Did | None = None
     denied: bool = False
 
@@ -244,6 +236,9 @@ class _Reply(_Model):
 
 # ---- from models to steps -------------------------------------------------------------------------
 
+_EACH: frozenset[Verb] = frozenset(("remove", "hold", "resume", "done", "reopen"))
+"""Acts on each of the tasks that refs name, as on does."""
+
 
 class _Reader:
     """Turns what a model wrote into steps, its task numbers into ids."""
@@ -251,39 +246,94 @@ class _Reader:
     def __init__(self, utterance: str, graph: TaskGraph, ids: Sequence[str]) -> None:
         self.utterance, self.graph, self.ids = utterance, graph, ids
 
-    def step(self, wire: _Step) -> Step:
-        given = {"in" if name == "within" else name for name in wire.model_fields_set}
-        _check_form(wire.act, given)
-        target, task = self._place(wire.on)
+    def steps(self, wire: _Step) -> Iterator[Step]:
+        """One step for each task that is meant."""
+        _check_form(wire)
+        places = [*wire.on, *(wire.refs if wire.act in _EACH else ())] or [None]
+        if wire.act == "order":
+            yield from self._ordered(wire)
+        elif wire.act == "ask":
+            yield self._step(wire, places[0], places[1:])
+        elif wire.act == "task":
+            yield self._step(wire.model_copy(update={"refs": []}), places[0])
+            if wire.refs:
+                yield self._needs(wire)
+        elif wire.act in ("split", "only", "share") and len(places) > 1:
+            raise WireError("on takes one task here")
+        elif wire.act == "merge":
+            yield self._step(wire, places[0])
+        else:
+            yield from (self._step(wire, place) for place in places)
+
+    def _ordered(self, wire: _Step) -> Iterator[Step]:
+        """Each of several waits for the one before."""
         within, within_task = self._place(wire.within)
-        slot, intent = wire.slot, _INTENTS.get(wire.act)
-        if wire.act == "task":
+        chain: list[_Ref] = [*wire.on, *wire.refs, *(text for texts in wire.items.values() for text in texts)]
+        if len(chain) < 2:
+            raise WireError("refs needs the tasks in their order, two at least")
+        for first, then in pairwise(chain):
+            words, task = self._place(then)
+            yield Step(
+                text=self.utterance,
+                act="need",
+                target=words,
+                task=task,
+                within=within,
+                within_task=within_task,
+                items=(self._member(first, "need"),),
+            )
+
+    def _needs(self, wire: _Step) -> Step:
+        """What a new task waits for."""
+        within, within_task = self._place(wire.within)
+        return Step(
+            text=self.utterance,
+            act="need",
+            target=wire.title or "",
+            within=within,
+            within_task=within_task,
+            items=tuple(self._member(ref, "need") for ref in wire.refs),
+        )
+
+    def _step(self, wire: _Step, place: _Ref | None, more: Sequence[_Ref | None] = ()) -> Step:
+        act: Any = wire.act
+        target, task = self._place(place)
+        within, within_task = self._place(wire.within)
+        if any(not (part.title or part.who or part.rest or part.details) for part in wire.parts):
+            raise WireError("a part says nothing")
+        if act == "split" and len(wire.parts) < 2:
+            raise WireError("a split needs at least two parts")
+        slot = wire.slot
+        if act == "task":
             target = wire.title or target
             if not within and wire.value is None:
                 slot = None  # a task of its own; a slot would make it a part of what the talk is about
-        elif wire.act == "add" and wire.within is None:
+        elif act == "add" and wire.within is None:
             within, within_task = target, task
         if not target and wire.slot:
             target = wire.slot.rpartition(".")[2].replace("_", " ")
-        if wire.act == "split" and wire.parts and len(wire.parts) < 2:
-            raise WireError("a split needs at least two parts")
-        if any(not (part.title or part.who or part.rest or part.details) for part in wire.parts):
-            raise WireError("a part says nothing")
-        asking = wire.q is not None
-        asked = Asked(kind=wire.q, value=wire.value, act=wire.did, denied=wire.denied) if wire.q else None
+        asked = None
+        if wire.q:
+            word = wire.q if wire.q in ("who", "when", "where") else None
+            slot = slot or word
+            kind: Any = "value" if word else "summary" if wire.q == "other" else wire.q
+            asked = Asked(
+                kind=kind, value=wire.value, act=wire.did, denied=wire.denied, free=wire.q == "other"
+            )
+        refs = () if act in _EACH else (*wire.refs, *(ref for ref in more if ref is not None))
         return Step(
             text=self.utterance,
-            act=wire.act,
-            intent=intent,
+            act=act,
+            intent=_INTENTS.get(act),
             target=target,
             task=task,
             within=within,
             within_task=within_task,
             slot=slot,
             title=wire.title,
-            value=None if asking else wire.value,
-            old=wire.old,
-            items=(*_details(wire.items), *(self._member(ref, wire.act) for ref in wire.refs)),
+            value=None if asked else wire.value,
+            old="original" if wire.to == "first" else wire.old,
+            items=(*_details(wire.items), *(self._member(ref, act) for ref in refs)),
             details=_details(wire.details),
             parts=tuple(
                 StepPart(
@@ -291,8 +341,6 @@ class _Reader:
                 )
                 for part in wire.parts
             ),
-            everywhere=wire.all == "tasks",
-            everyone=wire.all is not None and wire.act != "replace" and not target,
             asked=asked,
         )
 
@@ -318,21 +366,17 @@ class _Reader:
         return Detail(slot=base(node.slot), value=node.value or node.title, task=task)
 
 
-def _check_form(act: Act, given: set[str]) -> None:
+def _check_form(wire: _Step) -> None:
     """Refuse a step without what its act needs, or with what the act cannot mean."""
-    needed, more = _FORMS[act]
+    given = {"in" if name == "within" else name for name in wire.model_fields_set}
+    if wire.act not in _FORMS:
+        raise WireError("there is no such act")
+    needed, more = _FORMS[wire.act]
     groups = [group.split("|") for group in needed.split()]
     for group in groups:
         if not given & set(group):
             raise WireError(f"needs {' or '.join(group)}")
-    allowed = {
-        "act",
-        "slot",
-        "title",
-        "in",
-        *more.split(),
-        *(name for group in groups for name in group),
-    }
+    allowed = {"act", "slot", "title", "in", *more.split(), *(name for group in groups for name in group)}
     if strange := sorted(given - allowed):
         raise WireError(f"{strange[0]} does not go with this act")
 

@@ -77,7 +77,7 @@ class Sizes:
 QUICK = Sizes(tasks=(100, 1_000), on_each=60, turns=(10, 100), dialogue=(10, 50))
 CHATBOT_TURNS = 20  # with tasks in the state it writes megabytes a turn
 # The default asks the model where the rules are not sure; the other for every reading and every reply.
-MODES: dict[str, dict[str, Any]] = {"": {}, "_model": {"rules_first": False, "replies": "model"}}
+MODES: dict[str, dict[str, Any]] = {"": {}, "_model": {"reader": "model", "replies": "model"}}
 
 
 # ---- the two ----------------------------------------------------------------------------------------

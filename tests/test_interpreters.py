@@ -17,8 +17,10 @@ from typing import Any, TypeAlias
 import pytest
 from pydantic import SecretStr
 
+from taskloom.agent.exact import ground_exactly
+from taskloom.agent.gate import Gate
 from taskloom.agent.grounding import ground
-from taskloom.agent.interpreter import Detail, Hybrid, Interpreter, Reading, Step, Usage, View
+from taskloom.agent.interpreter import Detail, Interpreter, Reading, Step, Usage, View
 from taskloom.agent.llm import ChatModel, ModelInterpreter, ModelSettings, reading_prompt
 from taskloom.agent.outline import quoted
 from taskloom.agent.rules import Rules
@@ -61,8 +63,8 @@ NOWHERE = "http://127.0.0.1:9/v1"
 IMPLEMENTATIONS: dict[str, Callable[[str], Interpreter]] = {
     "rules": lambda url: Rules(),
     "model": model,
-    "rules, then model": lambda url: Hybrid(Rules(), model(url)),
-    "model before rules": lambda url: Hybrid(Rules(), model(url), filter_first=False),
+    "model but for bare answers": lambda url: Gate(Rules(), model(url)),
+    "model always": lambda url: Gate(Rules(), model(url), "model"),
     "model out of reach": lambda url: model(NOWHERE),
 }
 
@@ -268,7 +270,7 @@ SCENES = [
     ),
     Scene(
         "replace everywhere", "There is no celery. Use mushrooms instead of celery everywhere.", STEW,
-        [{"act": "replace", "old": "celery", "value": "mushrooms", "all": "tasks"}],
+        [{"act": "replace", "old": "celery", "value": "mushrooms"}],
         gone=("wash celery", "chop celery", "fry celery"),
         new=("soup / wash mushrooms$", "soup / chop mushrooms$", "stew / fry mushrooms$"),
     ),
@@ -384,7 +386,7 @@ scenes = pytest.mark.parametrize("scene", SCENES, ids=[scene.name for scene in S
 
 def after(reading: Reading, view: View) -> tuple[TaskGraph, tuple[Operation, ...]]:
     """The graph after the reading is grounded and carried out, and the operations."""
-    operations = ground(reading.steps, view)
+    operations = (ground_exactly if reading.by == "model" else ground)(reading.steps, view)
     graph = view.graph
     for operation in operations:
         outcome = apply(graph, operation, turn=view.turn, said="what the user said")

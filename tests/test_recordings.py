@@ -48,7 +48,7 @@ def test_every_turn_holds_with_what_a_model_replied(
             model="recorded",
             openai_api_key=SecretStr("any"),
             openai_base_url=server.url,
-            rules_first=False,
+            reader="model",
             replies="model",
         )
         with opened(settings) as app:

@@ -1,0 +1,685 @@
+"""From steps that name tasks by id to operations on just these: each act is a method of `Exact`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from decimal import Decimal
+
+from taskloom.memory.operations import (
+    Check,
+    Complete,
+    Inactivate,
+    Link,
+    Merge,
+    Operation,
+    Part,
+    Question,
+    QuestionKind,
+    Remove,
+    Replace,
+    Restore,
+    Rollback,
+    Split,
+    Undo,
+    Unlink,
+    Update,
+    is_part,
+    names,
+    undoable,
+)
+from taskloom.memory.tasks import TaskNode
+
+from . import values
+from .exact_places import ONE_OF_MANY, WHO_SLOTS, Doubt, Places, name_words, says_all
+from .finding import is_member, is_person_slot, slot_name
+from .ground_amount import relative
+from .ground_base import exchanged, same_value
+from .ground_people import in_style
+from .interpreter import Detail, Step, View
+from .lexicon import content, singular
+from .outline import is_assignee
+from .wording import base, clip, join
+
+_OF_A_PERSON = frozenset(("list", "value", "left", "next", "summary", "status", "count"))
+_WHEN, _WHERE = frozenset(("when", "date")), frozenset(("where", "place"))
+_PLACES = frozenset(
+    ["place", "venue", "location", "address", "room", "destination", "city", "town", "where", "site", "hall"]
+)
+
+
+def ground_exactly(steps: Iterable[Step], view: View) -> tuple[Operation, ...]:
+    """Ground steps in order, each on the graph that those before leave behind.
+
+    Returns:
+        Operations on task ids, to be applied in this order; a clarification in place of a step whose words
+        name no task, or more than one.
+    """
+    grounder = Exact(view)
+    for step in steps:
+        try:
+            grounder.step(step)
+        except Doubt as doubt:
+            grounder.clarify(step, doubt.question, doubt.options, doubt.choices)
+    return tuple(grounder.operations)
+
+
+class Exact(Places):
+    """All steps, each by the method of its act."""
+
+    # ---- something new -----------------------------------------------------------------------------
+
+    def _task(self, step: Step) -> None:
+        whole = self.owner(step)
+        title = (step.title or step.target or step.slot or "").strip(" .")
+        if step.value is not None and (step.title is None or step.slot is not None):
+            self.give(whole, step.slot or title, step.value, step.text)
+            return
+        node = self._same(title, whole, step) or self.new_root(title, step.text, parent=whole)
+        if node is None:
+            return
+        if not node.active:
+            self.do(Restore(task=node.id), step.text)
+        self.fill(self.graph[node.id], step)
+        if step.value is not None:
+            self.give(self.graph[node.id], "detail", step.value, step.text)
+        self.touch(node.id)
+
+    def _same(self, title: str, whole: TaskNode | None, step: Step) -> TaskNode | None:
+        """The task of that title that is meant once more, not another one of the same name."""
+        wanted, gone = content(title), whole is not None
+        for node in self.graph.parts(whole.id if whole else None, gone=gone):
+            if not wanted or content(node.title) != wanted or node.value is not None:
+                continue
+            told = {detail.slot: detail.value for detail in step.details}
+            held = {base(part.slot): part.value for part in self.graph.parts(node.id) if part.value}
+            if all(same_value(held.get(slot_name(name), value), value) for name, value in told.items()):
+                return node
+        return None
+
+    def _set(self, step: Step) -> None:
+        node = self.at(step.task, "" if step.slot else step.target)
+        if step.details or step.items:
+            whole = node or self.whole_of(step)
+            if whole is None:
+                raise Doubt(f"What is {join(d.value for d in (*step.details, *step.items))} for?")
+            if whole.value is not None and whole.parent and not self.graph.parts(whole.id):
+                whole = self.graph[whole.parent]
+            self.fill(whole, step)
+            return
+        value = step.value or ""
+        if step.slot is not None and (node is None or node.value is None):
+            self.give(node or self.whole_of(step), step.slot, value, step.text)
+            return
+        if node is None:
+            node = self.whole_of(step)
+        if node is None:
+            raise Doubt(f"What should be {clip(value)}?")
+        self._assign_to(node, value, step)
+
+    def _assign_to(self, node: TaskNode, value: str, step: Step) -> None:
+        """A new value for a slot; of a task or a member, a new title."""
+        if not node.active:
+            self.do(Restore(task=node.id), step.text)
+        if node.value is not None:
+            if not same_value(node.value, value) or node.stale_since is not None or node.status == "proposed":
+                self.do(Update(task=node.id, value=value), step.text)
+            self.touch(node.id)
+            return
+        kind = values.kind_of(value)
+        if kind is not None and values.kind_of(node.title) != kind:  # a time is no name
+            held = [
+                part
+                for part in self.graph.parts(node.id)
+                if part.value and values.kind_of(part.value) == kind
+            ]
+            if len(held) != 1:
+                raise Doubt(
+                    f"What is {clip(value)} for {self.describe(node)}?", [part.title for part in held],
+                    [Update(task=part.id, value=value) for part in held],
+                )  # fmt: skip
+            self.do(Update(task=held[0].id, value=value), step.text)
+            return
+        self.do(Update(task=node.id, title=value), step.text)
+
+    def _add(self, step: Step) -> None:
+        whole = self.owner(step)
+        if whole is None:
+            raise Doubt(f"What should {join(item.value for item in step.items)} be added to?")
+        kind = None
+        node = self.graph.get(step.task or step.within_task or "")
+        if node is not None and node.id != whole.id:
+            kind = base(node.slot)  # beside a member of the list
+        kind = step.slot or kind
+        items = tuple(
+            item.model_copy(update={"slot": kind}) if kind and item.slot in ONE_OF_MANY else item
+            for item in step.items
+        )
+        self.fill(whole, step.model_copy(update={"items": items}))
+
+    # ---- one for another ---------------------------------------------------------------------------
+
+    def _replace(self, step: Step) -> None:
+        new, old = step.value or "", step.old or ""
+        node, within = self.at(step.task, ""), self.whole_of(step)
+        if node is not None and (node.value is not None or not self.graph.parts(node.id)):
+            text = node.value if node.value is not None else node.title
+            new = exchanged(text, old, new) if old and names(old, text) else new
+            self.do(
+                Update(task=node.id, value=new)
+                if node.value is not None
+                else Update(task=node.id, title=new),
+                step.text,
+            )
+            return
+        within = node or within
+        done = False
+        for words in _ways_to_say(old):
+            found = self._saying(words, within)
+            if found and within is not None:
+                self._replace_in(within, found, words, new, step)
+            elif found:
+                self.do(Replace(old=words, new=new), step.text)
+                self.touch(found[0].id)
+            done = done or bool(found)
+        if done:
+            return
+        raise Doubt(
+            f"I do not find “{clip(old, 60)}” in the plan. What should {clip(new)} take the place of?"
+        )
+
+    def _saying(self, words: str, within: TaskNode | None) -> list[TaskNode]:
+        pool: Iterable[TaskNode] = self.graph.active
+        if within is not None:
+            used = (self.graph[key] for key in within.depends_on)
+            pool = [*self.graph.subtree(within.id), *(node for node in used if node.active)]
+        return [node for node in pool if names(words, node.value) or names(words, node.title)]
+
+    def _replace_in(self, within: TaskNode, found: list[TaskNode], old: str, new: str, step: Step) -> None:
+        """In one task only: what it shares with others stays theirs."""
+        own = {node.id for node in self.graph.subtree(within.id)}
+        for node in found:
+            users = [
+                key
+                for key in self.graph.dependents.get(node.id, ())
+                if self.graph[key].active and key not in own
+            ]
+            if node.id not in own:
+                self.do(Unlink(task=within.id, on=node.id), step.text)
+                self.member(
+                    self.graph[within.id], self.usual(within), exchanged(node.title, old, new), step.text
+                )
+                continue
+            self._part_ways(node, users, step.text)
+            self.do(Replace(old=old, new=new, tasks=(node.id,)), step.text)
+        self.touch(within.id)
+
+    def _part_ways(self, node: TaskNode, users: Sequence[str], said: str) -> None:
+        """Each other task that uses a shared one gets its own, before one of them changes its own."""
+        for user in users:
+            self.do(Unlink(task=user, on=node.id), said)
+            self.member(self.graph[user], self.usual(self.graph[user]), node.title, said)
+
+    # ---- out and back ------------------------------------------------------------------------------
+
+    def _remove(self, step: Step) -> None:
+        self._leave(step, Remove)
+
+    def _hold(self, step: Step) -> None:
+        self._leave(step, Inactivate)
+
+    def _leave(self, step: Step, kind: type[Remove] | type[Inactivate]) -> None:
+        node, within = self.target(step, gone=True), self.whole_of(step)
+        if (
+            within is not None
+            and within.id != node.id
+            and node.parent != within.id
+            and node.id in within.depends_on
+        ):
+            self.do(Unlink(task=within.id, on=node.id), step.text)
+            self.touch(within.id)
+            return
+        if step.value and node.value is not None and (rest := _without(node.value, step.value)) is not None:
+            self.do(Update(task=node.id, value=rest), step.text)
+            return
+        if step.value and step.act == "remove" and (part := self._part_saying(node, step.value)) is not None:
+            node = part
+        users = [key for key in self.graph.dependents.get(node.id, ()) if self.graph[key].active]
+        shared = [key for key in users if self.graph[key].parent != node.parent]
+        if within is not None and node.parent == within.id and shared:
+            self._part_ways(node, shared, step.text)
+        self.do(kind(task=node.id), step.text)
+        if node.parent is not None:
+            self.touch(node.parent)
+
+    def _part_saying(self, node: TaskNode, words: str) -> TaskNode | None:
+        found = [
+            part for part in self.graph.subtree(node.id)[1:] if same_value(part.value or part.title, words)
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def _resume(self, step: Step) -> None:
+        node = self.target(step, gone=True)
+        if node.active:
+            question = Question(kind="status", tasks=(node.id,), about=node.title)
+            self.operations.append(Check(said=step.text[:300], question=question))
+            return
+        self.do(Restore(task=node.id), step.text)
+
+    def _done(self, step: Step) -> None:
+        self.do(Complete(task=self.target(step).id), step.text)
+
+    def _reopen(self, step: Step) -> None:
+        node = self.target(step)
+        self.do(Update(task=node.id, status="filled" if node.value is not None else "open"), step.text)
+
+    # ---- what was ----------------------------------------------------------------------------------
+
+    def _undo(self, step: Step) -> None:
+        turns = [turn for turn in undoable(self.graph) if turn < self.view.turn]
+        if step.task is None or step.task not in self.graph:
+            self.do(Undo(turn=turns[-1] if turns else None), step.text)
+            return
+        inside = self.graph.subtree(step.task, gone=True)
+        turn = max((node.turn for node in inside if node.turn < self.view.turn), default=None)
+        changed = [node.id for node in self.graph.values() if node.turn == turn]
+        if turn in turns and set(changed) <= {node.id for node in inside}:
+            self.do(Undo(turn=turn), step.text)
+            return
+        for node in inside:
+            if node.turn == turn and node.history:
+                self.do(Rollback(task=node.id), step.text)
+            elif node.turn == turn:
+                self.do(Remove(task=node.id), step.text)
+
+    def _redo(self, step: Step) -> None:
+        undone = sorted(
+            {one.turn for node in self.graph.values() for one in node.states() if one.op == "undo"}
+        )
+        if not undone:
+            raise Doubt("Nothing was undone, so there is nothing to redo. What should I change?")
+        self.do(Undo(turn=undone[-1]), step.text)
+
+    def _back(self, step: Step) -> None:
+        """One slot or task to a state that it was in: the last other one, the first, or that of a value."""
+        node = self._former_of(step)
+        states = [
+            (number, state) for number, state in enumerate(node.history)
+            if state.active and (state.value is not None or node.value is None)
+        ]  # fmt: skip
+        if step.value:
+            saying = [number for number, state in states if says_all(state.value or state.title, step.value)]
+            if saying:
+                self.do(Rollback(task=node.id, to=saying[-1]), step.text)
+            elif says_all(node.value or node.title, step.value):
+                self._back_in_the_plan(node, step)
+            else:
+                self._never_so(node, step.value, [state.value or state.title for _, state in states])
+        elif step.old == "original" and states:
+            self.do(Rollback(task=node.id, to=states[0][0]), step.text)
+        elif not node.active:
+            self.do(Restore(task=node.id), step.text)
+        else:
+            self.do(Rollback(task=node.id), step.text)
+
+    def _former_of(self, step: Step) -> TaskNode:
+        """The slot that goes back; of a task that never changed itself, the part that was changed last."""
+        if step.task is None and not step.target and not step.slot and not step.within and step.value:
+            once = [
+                node for node in self.graph.values()
+                if any(says_all(state.value or state.title, step.value) for state in node.history)
+            ]  # fmt: skip
+            if len(once) != 1:
+                raise Doubt(
+                    f"What should be {clip(step.value)} again?", [self.describe(node) for node in once[:6]]
+                )
+            return once[0]
+        node = self.target(step, gone=True)
+        if node.history or node.value is not None:
+            return node
+        changed = [part for part in self.graph.subtree(node.id, gone=True)[1:] if part.history]
+        if step.value:
+            once = [p for p in changed if any(says_all(s.value or s.title, step.value) for s in p.history)]
+            changed = once or changed
+        latest = max((part.turn for part in changed), default=0)
+        last = [part for part in changed if part.turn == latest]
+        if len(last) > 1:
+            raise Doubt("What should go back to what it was?", [self.describe(part) for part in last[:6]])
+        return last[0] if last else node
+
+    def _back_in_the_plan(self, node: TaskNode, step: Step) -> None:
+        if not node.active:
+            self.do(Restore(task=node.id), step.text)
+            return
+        question = Question(kind="value", tasks=(node.id,), about=node.title)
+        self.operations.append(Check(said=step.text[:300], question=question))
+
+    def _never_so(self, node: TaskNode, value: str, former: Sequence[str]) -> None:
+        known = list(dict.fromkeys(former))
+        told = f" It was {join(known, limit=6)} before." if known else ""
+        choice = (
+            Update(task=node.id, value=value) if node.value is not None else Update(task=node.id, title=value)
+        )
+        raise Doubt(
+            f"{clip(node.title)} never was {clip(value)}.{told} Shall I set it to {clip(value)}?",
+            ("yes",),
+            (choice,),
+        )
+
+    # ---- order, sharing, people --------------------------------------------------------------------
+
+    def _need(self, step: Step) -> None:
+        node = self._thing(step.task, step.target, step)
+        for item in step.items:
+            self._wait(self.graph[node.id], item, step)
+        self.touch(node.id)
+
+    def _wait(self, node: TaskNode, item: Detail, step: Step) -> None:
+        needed = self._thing(item.task, item.value, step, beside=node)
+        if node.id in {above.id for above in self.graph.ancestors(needed.id)}:
+            self.touch(needed.id)  # a whole rests on its parts anyway
+        elif needed.id != node.id and needed.id not in self.graph[node.id].depends_on:
+            self.do(Link(task=node.id, on=needed.id), step.text)
+
+    def _thing(self, task: str | None, words: str, step: Step, beside: TaskNode | None = None) -> TaskNode:
+        """The task of an id or of words; what there is no task of yet is made."""
+        if task is not None and task in self.graph:
+            return self.graph[task]
+        if not words:
+            raise Doubt("What is to wait for what?")
+        whole = self.whole_of(step) or (self.graph.get(beside.parent or "") if beside is not None else None)
+        same = [
+            node
+            for node in self.graph.parts(whole.id if whole else None)
+            if content(node.title) == content(words)
+        ]
+        node = same[0] if same else self.named(words)
+        return node or self.new_root(words, step.text, parent=whole) or self.target(step)
+
+    def _unneed(self, step: Step) -> None:
+        node = self.target(step)
+        needed = [self._thing(item.task, item.value, step).id for item in step.items]
+        waits = [key for key in node.depends_on if self.graph[key].active]
+        for key in needed or waits:
+            self.do(Unlink(task=node.id, on=key), step.text)
+        if not needed and not waits:
+            raise Doubt(f"{clip(node.title)} waits for nothing. What should it not wait for?")
+
+    def _share(self, step: Step) -> None:
+        node = self.target(step)
+        for item in step.items:
+            used = self.graph.get(item.task or "") or self.named(item.value)
+            if used is None:
+                self.enlist(node, item, step)
+            else:
+                self.use(self.graph[node.id], used, step)
+        self.touch(node.id)
+
+    def _assign(self, step: Step) -> None:
+        node = self.target(step)
+        if node.value is not None and node.parent and (is_assignee(node) or not self.graph.parts(node.id)):
+            node = self.graph[node.parent] if is_assignee(node) or not step.value else node
+        held = next((part for part in self.graph.parts(node.id) if is_assignee(part)), None)
+        if step.value:
+            self.give(node, "assignee", step.value, step.text)
+        elif held is not None:
+            self.do(Remove(task=held.id), step.text)
+        else:
+            raise Doubt(f"Who is to do {self.describe(node)}?")
+        self.touch(node.id)
+
+    # ---- parts and numbers -------------------------------------------------------------------------
+
+    def _split(self, step: Step) -> None:
+        target = self.target(step)
+        if any(is_part(part) for part in self.graph.parts(target.id)):
+            self.do(Merge(task=target.id), step.text)
+            target = self.graph[target.id]
+        free = {
+            part.id: part for part in self.graph.parts(target.id) if part.value is None or is_member(part)
+        }
+        chosen: list[list[str]] = []
+        for part in step.parts:
+            ids = [
+                key
+                for words in part.members
+                for key, one in free.items()
+                if says_all(one.value or one.title, words)
+            ]
+            chosen.append(list(dict.fromkeys(ids)))
+            free = {key: one for key, one in free.items() if key not in ids}
+        for ids, part in zip(chosen, step.parts, strict=True):
+            if part.rest:
+                ids += [key for key, one in free.items() if is_member(one)]
+                free = {}
+        parts = tuple(
+            Part(
+                title=self._part_title(target, part.title, ids, number),
+                members=tuple(ids),
+                values=tuple(
+                    (slot_name(detail.slot), in_style(self.graph, target, detail)) for detail in part.details
+                ),
+            )
+            for number, (part, ids) in enumerate(zip(step.parts, chosen, strict=True), 1)
+        )
+        self.do(Split(task=target.id, parts=parts), step.text)
+        self.touch(target.id)
+
+    def _part_title(self, target: TaskNode, title: str, ids: Sequence[str], number: int) -> str:
+        people = join(self.graph[key].title for key in ids)
+        return title or f"{target.title} ({people or f'part {number}'})"
+
+    def _merge(self, step: Step) -> None:
+        node = self.target(step)
+        parts = [part for part in self.graph.parts(node.id) if is_part(part)]
+        if not parts and is_part(node) and node.parent:
+            node = self.graph[node.parent]
+        self.do(Merge(task=node.id), step.text)
+        self.fill(self.graph[node.id], step)
+
+    def _only(self, step: Step) -> None:
+        """A list with just these: the other members of their kind leave."""
+        whole = self.owner(step)
+        if whole is None:
+            raise Doubt("Which list should hold only that?")
+        keep = set[str]()
+        for item in step.items:
+            node = self.graph.get(item.task or "") or self._part_saying_any(whole, item.value)
+            if node is None:
+                node = self.enlist(whole, item, step)
+            elif not node.active:
+                self.do(Restore(task=node.id), step.text)
+            keep |= {node.id} if node is not None else set()
+        members = [one for one in self.graph.parts(whole.id) if one.value is None or is_member(one)]
+        kinds = {base(self.graph[key].slot) for key in keep}
+        shared = [self.graph[key] for key in self.graph[whole.id].depends_on if self.graph[key].active]
+        before = len(self.operations)
+        for node in members:
+            if node.id not in keep and (base(node.slot) in kinds or not keep):
+                self.do(Remove(task=node.id), step.text)
+        for node in shared:
+            if node.id not in keep and node.parent != whole.id and is_member(node):
+                self.do(Unlink(task=whole.id, on=node.id), step.text)
+        if len(self.operations) == before:
+            question = Question(kind="list", tasks=(whole.id,), about=whole.title)
+            self.operations.append(Check(said=step.text[:300], question=question))
+        self.touch(whole.id)
+
+    def _part_saying_any(self, whole: TaskNode, words: str) -> TaskNode | None:
+        parts = self.graph.parts(whole.id, gone=True)
+        found = [part for part in parts if content(part.value or part.title) == content(words)]
+        return next((part for part in found if part.active), found[0] if found else None)
+
+    def _shift(self, step: Step) -> None:
+        node = self.target(step)
+        change = relative((step.value or "").replace("−", "-"))
+        sign, amount = change[:1], change[1:].strip()
+        timely = sign in "+-" and values.duration_of(amount) is not None
+        slot = self._shifted(node, timely=timely)
+        text = slot.value if slot.value is not None else slot.title
+        moved = _moved(text, sign, amount, self.view.now)
+        if moved is None:
+            raise Doubt(f"What is {clip(text)} {'plus' if sign == '+' else 'less'} {amount} exactly?")
+        self.do(
+            Update(task=slot.id, value=moved)
+            if slot.value is not None
+            else Update(task=slot.id, title=moved),
+            step.text,
+        )
+
+    def _shifted(self, node: TaskNode, *, timely: bool) -> TaskNode:
+        """The slot whose value moves: the one named; of a task, its only one that can."""
+        if node.value is not None or not self.graph.parts(node.id):
+            return node
+        kinds = ("date", "time", "duration") if timely else ("count", "amount", "percent")
+        found = [
+            part for part in self.graph.parts(node.id) if part.value and values.kind_of(part.value) in kinds
+        ]
+        if len(found) != 1:
+            raise Doubt(
+                f"What of {self.describe(node)} should change?", [self.describe(part) for part in found]
+            )
+        return found[0]
+
+    # ---- answers, questions ------------------------------------------------------------------------
+
+    def confirmable(self, step: Step) -> list[TaskNode]:
+        """The proposed values that a yes or no is about: of the task named, else those proposed last."""
+        if step.task is None or step.task not in self.graph:
+            return super().confirmable(step)
+        return [node for node in self.graph.subtree(step.task) if node.status == "proposed"]
+
+    def _unsure(self, step: Step) -> None:
+        question = (step.value or "").strip()
+        raise Doubt(
+            question if question.endswith("?") else f"What do you mean: {clip(question or step.text)}?"
+        )
+
+    def _ask(self, step: Step) -> None:
+        asked = step.asked
+        if asked is None:
+            return
+        node = self.at(step.task, "" if step.slot else step.target, gone=True)
+        within = self.whole_of(step)
+        if (
+            asked.value
+            and asked.kind in _OF_A_PERSON
+            and (his := self._of_person(asked.value, node or within))
+        ):
+            kind: QuestionKind = "left" if asked.kind in ("left", "next") else "value"
+            self._check(step, Question(kind=kind, tasks=his, about=asked.value))
+            return
+        tasks, about, lacking = self._asked_of(step, node or within)
+        more = (item.task for item in step.items if item.task in self.graph)
+        tasks = tuple(dict.fromkeys((*tasks, *(key for key in more if key))))
+        container = within if node is not None and within is not None and within.id != node.id else None
+        if asked.kind in ("claim", "ever") and container is None and len(tasks) == 1:
+            whole = self.graph[tasks[0]]
+            if asked.value and whole.value is None and self.graph.parts(whole.id) and asked.act is not None:
+                container, tasks = whole, ()
+        question = Question(
+            kind=asked.kind, tasks=tasks, about=about, value=asked.value, slot=lacking, act=asked.act,
+            denied=asked.denied, container=container.id if container else None,
+        )  # fmt: skip
+        self._check(step, question)
+
+    def _check(self, step: Step, question: Question) -> None:
+        for key in question.tasks[:1]:
+            if self.graph[key].active:
+                self.touch(key)
+        self.operations.append(Check(said=step.text[:300], question=question))
+
+    def _of_person(self, name: str, whole: TaskNode | None) -> tuple[str, ...]:
+        """The tasks that somebody is to do, in one task or in all."""
+        inside = self.graph.subtree(whole.id) if whole is not None else self.graph.active
+        return tuple(
+            one.parent
+            for one in inside
+            if is_assignee(one) and one.parent and says_all(one.value or "", name)
+        )
+
+    def _asked_of(self, step: Step, node: TaskNode | None) -> tuple[tuple[str, ...], str, str | None]:
+        """The tasks that a question is about, the words for it, and the slot that it asks for in vain."""
+        if node is None:
+            return (), step.slot or step.target, None
+        if step.slot is None:
+            return (node.id,), node.title if step.task is None else "", None
+        if found := self._slots_asked(step.slot, node):
+            return found, "", None
+        if step.asked is not None and step.asked.kind in ("list", "count"):
+            return (node.id,), step.slot, None
+        return (node.id,), "", "who" if slot_name(step.slot) in WHO_SLOTS else step.slot
+
+    def _slots_asked(self, words: str, node: TaskNode) -> tuple[str, ...]:
+        """Ids of the slots of a task, or of its parts, that words ask for; of a day its time too."""
+        inside = [one for one in self.graph.subtree(node.id)[1:] if one.active]
+        name = slot_name(words)
+        if name in WHO_SLOTS:
+            people = [one.id for one in inside if is_assignee(one)]
+            return tuple(people or (one.id for one in inside if is_person_slot(one)))
+        try:
+            held = self.slot_in(node, words)
+        except Doubt:
+            held = None
+        own = [one for one in self.graph.parts(node.id) if one.value]
+        timed = [one.id for one in own if words in _WHEN and values.kind_of(one.value or "") == "time"]
+        if held is not None:
+            return tuple(dict.fromkeys((held.id, *timed)))
+        if words in _WHEN:
+            return tuple(
+                one.id for one in inside if one.value and values.kind_of(one.value) in ("date", "time")
+            )
+        if words in _WHERE:
+            return tuple(one.id for one in inside if one.value and name_words(one.title) & _PLACES)
+        return tuple(one.id for one in inside if base(one.slot) in (singular(name), name))
+
+
+# ---- words and values ------------------------------------------------------------------------------
+
+
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def _ways_to_say(entity: str) -> tuple[str, ...]:
+    """An entity as a plan may name it: as said, in the singular, a weekday also cut or in full."""
+    word = entity.lower().rstrip(".")
+    days = [day for day in _DAYS if len(word) > 2 and day.startswith(word)]
+    return (
+        tuple(dict.fromkeys((entity, singular(entity), *days, *(day[:3] for day in days)))) if entity else ()
+    )
+
+
+def _without(text: str, words: str) -> str | None:
+    """A list in words without one of its members, or None where it is not one."""
+    pieces = [piece.strip() for piece in re.split(r",\s*(?:and\s+)?|\s+and\s+", text) if piece.strip()]
+    left = [piece for piece in pieces if content(piece) != content(words)]
+    if len(pieces) < 2 or len(left) == len(pieces) or not left:
+        return None
+    return join(left, limit=60)
+
+
+def _moved(text: str, sign: str, amount: str, now: datetime) -> str | None:
+    """A text with its date, time or number changed by an amount; None where that has no meaning."""
+    delta = values.duration_of(amount) if sign in "+-" else None
+    kind = values.kind_of(text)
+    if delta is None:
+        return _counted(text, sign, amount)
+    delta = delta if sign == "+" else -delta
+    if (moved := values.clock_shifted(text, delta)) is not None:
+        return moved
+    if kind in ("date", "time"):
+        return values.shifted(text, delta, kind, now)
+    unit = re.search(r"min|hour|hr|day|night|week|month|year", amount.lower())
+    return _counted(text, sign, amount) if unit and unit[0] in text.lower() else None
+
+
+def _counted(text: str, sign: str, amount: str) -> str | None:
+    """A text with its number changed: ('$60', '+', '5') gives '$65', ('4 seats', '*', '2') '8 seats'."""
+    now, by = values.number_of(text), values.number_of(amount)
+    if now is None or by is None:
+        return None
+    if re.search(r"%|percent", amount) and not re.search(r"%|percent", text):
+        sign, by = "*", (Decimal(100) + (by if sign == "+" else -by)) / 100
+    new = now * by if sign == "*" else now + by if sign == "+" else now - by
+    return None if new < 0 else values.with_number(text, new)
