@@ -357,7 +357,7 @@ def _chosen(
         )
     except ToolError as error:
         spent = error.usage if isinstance(error, ChoiceError) else Usage()
-        return None, usage + spent, f"I could not go on by tools: {error}."
+        return None, usage + spent, f"I could not go on by tools: {error}." if str(error) else ""
     if not seen.ids:
         return _alone(graph, choice, args), usage + cost, ""
     return _placed(graph, seen.ids[choice.task - 1], choice, args), usage + cost, ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
     from taskloom.tools.config import Loaded
 
+    from .llm import ChatModel
     from .narrate import Narrator
 
 Taskgraph = CompiledStateGraph[State, Context, Input, Output]
@@ -84,25 +86,37 @@ def build_graph(services: Services, *, checkpointer: Checkpointer = None) -> Tas
 def default_services(given: Settings | None = None) -> Services:
     """The services that the settings ask for: rules alone, or rules and a model."""
     given = given or settings()
-    rules, template = Taught(Rules()), TemplateResponder()
+    rules, template, chats = Taught(Rules()), TemplateResponder(), _chats(given)
 
     @cache
     def voice(model: str) -> Voice:
         name = model or given.model
         if name in NO_MODEL:
             return Voice(rules, template)
-        from .llm import ModelInterpreter, ModelResponder, chat_model  # a second to import
+        from .llm import ModelInterpreter, ModelResponder  # a second to import
 
-        chat: Any = chat_model(given, name)
+        chat = chats(name)
         interpreter = Hybrid(rules, ModelInterpreter(chat, rules), filter_first=given.rules_first)
         from .choosing import ModelChooser
 
         return Voice(interpreter, ModelResponder(chat), ModelChooser(chat))
 
     return Services(
-        voice=voice, template=template, replies=given.replies, memory=longterm_of(given),
+        voice=voice, template=template, replies=given.replies, memory=longterm_of(given, chats),
         tools=equipment_of(given),
     )  # fmt: skip
+
+
+def _chats(given: Settings) -> Callable[[str], ChatModel]:
+    """Gives the chat model of a name: one for all who use it, so that all know when it does not answer."""
+
+    @cache
+    def chat(name: str) -> ChatModel:
+        from .llm import chat_model
+
+        return chat_model(given, name)
+
+    return chat
 
 
 def equipment_of(given: Settings) -> Equipment | None:
@@ -166,8 +180,11 @@ def loaded_tools(given: Settings) -> Loaded:
     )
 
 
-def longterm_of(given: Settings) -> LongTerm | None:
-    """Long-term memory as the settings want it, under their home; nothing is opened yet."""
+def longterm_of(given: Settings, chats: Callable[[str], ChatModel] | None = None) -> LongTerm | None:
+    """Long-term memory as the settings want it, under their home; nothing is opened yet.
+
+    chats: gives the chat model of a name, where others use it too.
+    """
     if not given.memory:
         return None
 
@@ -180,10 +197,9 @@ def longterm_of(given: Settings) -> LongTerm | None:
 
     @cache
     def narrator() -> Narrator:
-        from .llm import chat_model
         from .narrate import Narrator
 
-        return Narrator(chat_model(given, given.model))
+        return Narrator((chats or _chats(given))(given.model))
 
     policy = Policy(
         addition=given.experience_addition,

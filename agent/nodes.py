@@ -7,6 +7,7 @@ the run is resumed; only `update_graph` interrupts, and it has no effect but its
 from __future__ import annotations
 
 import logging
+import time
 import unicodedata
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -585,7 +586,7 @@ def _load(text: str, state: State, graph: TaskGraph, *, ask: bool) -> Update:
 
 def _written(brief: Brief, responder: Responder, services: Services) -> tuple[AIMessage, Usage]:
     """The reply as the brief's style wants it, with what it cost."""
-    usage = Usage()
+    usage, begun = Usage(), time.monotonic()
     for _ in range(2 if _wants_model(brief) else 0):
         key, pieces = uuid4().hex, responder.respond(brief)
         try:
@@ -598,7 +599,7 @@ def _written(brief: Brief, responder: Responder, services: Services) -> tuple[AI
         faults = tuple(services.check(str(message.text), brief))
         if not faults:
             return message, usage
-        brief = replace(brief, faults=faults)
+        brief = replace(brief, faults=faults, spent=time.monotonic() - begun)
     message, cost = _streamed(uuid4().hex, services.template.respond(brief))
     return message, usage + cost
 
