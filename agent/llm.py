@@ -603,9 +603,9 @@ def reading_prompt(utterance: str, view: View) -> tuple[str, tuple[str, ...]]:
     lines = ["Tasks:", *(shown.lines or ["none"])]
     if view.schemas:
         lines += ["Kinds of tasks and their slots:", *schema_lines(utterance, view.schemas, view.budget // 2)]
-    shown_before = [line for one in view.examples() if len(line := example(one)) <= EXAMPLE]
+    shown_before = [line for one in view.examples() if 0 < len(line := example(one)) <= EXAMPLE]
     if shown_before:
-        lines += ["Read so before:", *(quoted(line, EXAMPLE) for line in shown_before[:EXAMPLES])]
+        lines += ["Read so before:", *shown_before[:EXAMPLES]]
     lines += talk_lines(view.exchanges)
     if view.question:
         options = (

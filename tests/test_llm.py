@@ -87,7 +87,7 @@ SO_READ = Experience(
     id="e1",
     text="do it on Monday",
     at=now(),
-    execution=({"act": "set", "value": "Monday"},),
+    execution=({"act": "set", "target": "date", "value": "Monday"},),
     status="confirmed",
 )
 VIEW = View(GRAPH, turn=9)
@@ -854,7 +854,7 @@ def test_the_prompt_has_the_talk_the_question_the_slots_and_the_examples() -> No
         '"hotel: area=north|south"',
         '"bus: seat"',
         "Read so before:",
-        r'"do it on Monday -> {\"steps\": [{\"act\": \"set\", \"value\": \"Monday\"}]}"',
+        '"do it on Monday" {"steps":[{"act":"set","on":"date","value":"Monday"}]}',
         "Talk so far:",
         'user "two"',
         'assistant "2"',
