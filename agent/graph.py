@@ -83,8 +83,11 @@ def build_graph(services: Services, *, checkpointer: Checkpointer = None) -> Tas
     return builder.compile(checkpointer=checkpointer, name="taskloom")
 
 
-def default_services(given: Settings | None = None) -> Services:
-    """The services that the settings ask for: rules alone, or rules and a model."""
+def default_services(given: Settings | None = None, *, kept: bool = True) -> Services:
+    """The services that the settings ask for: rules alone, or rules and a model.
+
+    kept: whether there will be later sessions; if not, no model is asked what they would want to know.
+    """
     given = given or settings()
     rules, template, chats = Taught(Rules()), TemplateResponder(), _chats(given)
 
@@ -102,7 +105,7 @@ def default_services(given: Settings | None = None) -> Services:
         return Voice(interpreter, ModelResponder(chat), ModelChooser(chat))
 
     return Services(
-        voice=voice, template=template, replies=given.replies, memory=longterm_of(given, chats),
+        voice=voice, template=template, replies=given.replies, memory=longterm_of(given, chats, kept=kept),
         tools=equipment_of(given),
     )  # fmt: skip
 
@@ -180,10 +183,15 @@ def loaded_tools(given: Settings) -> Loaded:
     )
 
 
-def longterm_of(given: Settings, chats: Callable[[str], ChatModel] | None = None) -> LongTerm | None:
+def longterm_of(
+    given: Settings, chats: Callable[[str], ChatModel] | None = None, *, kept: bool = True
+) -> LongTerm | None:
     """Long-term memory as the settings want it, under their home; nothing is opened yet.
 
-    chats: gives the chat model of a name, where others use it too.
+    Args:
+        given: the settings.
+        chats: gives the chat model of a name, where others use it too.
+        kept: whether there will be later sessions.
     """
     if not given.memory:
         return None
@@ -212,8 +220,9 @@ def longterm_of(given: Settings, chats: Callable[[str], ChatModel] | None = None
     )
     telling = narrator if given.model not in NO_MODEL else None
     return LongTerm(
-        opened, lambda: Outbox(given.home / OUTBOX), policy, telling, model_judges=given.judge == "model"
-    )
+        opened, lambda: Outbox(given.home / OUTBOX), policy, telling,
+        model_judges=given.judge == "model", model_tells=kept,
+    )  # fmt: skip
 
 
 def _embedder(given: Settings) -> Embedder:
