@@ -348,7 +348,8 @@ def import_thread(
 def doctor(as_json: AsJson = False) -> None:
     """Look at what is configured and whether it works.
 
-    Shows no secret. Exit code 1 where something is wrong.
+    With a model, one sentence is sent to it, to see whether it can follow the form that readings have; that
+    takes TASKLOOM_MODEL_TIMEOUT seconds at most. Shows no secret. Exit code 1 where something is wrong.
     """
     from .doctor import findings
 
