@@ -16,7 +16,15 @@ from pydantic import SecretStr
 
 from taskloom.agent.choosing import ChoiceError, ModelChooser, Situation
 from taskloom.agent.interpreter import Reading, Step, View
-from taskloom.agent.llm import ChatModel, ModelInterpreter, ModelResponder, ModelSettings, Unwritten
+from taskloom.agent.llm import (
+    ChatModel,
+    ModelInterpreter,
+    ModelResponder,
+    ModelSettings,
+    Unwritten,
+    chat_client,
+    chat_model,
+)
 from taskloom.agent.responder import Brief
 from taskloom.agent.settings import Settings
 from taskloom.agent.state import Turn
@@ -195,3 +203,18 @@ def test_a_setting_that_is_wrong_is_told_once_to_all_threads_together(
     assert note(model) == ""
     server.play([Fault(wrong)])
     assert note(model) == ""
+
+
+# ---- without a key --------------------------------------------------------------------------------
+
+
+def test_an_endpoint_of_ones_own_needs_no_key(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    server.play(lambda body: Say("It is Rome.") if body.get("stream") else CHAT)
+    given = Settings(model="local", openai_base_url=server.url)
+    assert given.openai_api_key is None
+    model = chat_model(given)
+    assert note(model) == ""
+    assert "".join(ModelResponder(model).respond(BRIEF)) == "It is Rome."
+    assert chat_client(given).invoke("Where to?").text == CHAT.content
+    assert len(server.requests) == 3
