@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import merge_configs
 from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -51,6 +52,7 @@ from .choosing import Choice, ChoiceError, Chooser, Situation
 from .interpreter import Usage, View
 from .outline import outline
 from .slots import kind_of
+from .spending import Spending
 from .state import ActionRequest, Approval, CallDecision, Decision, EditedAction, Turn
 from .wording import clip, join, spoken, title_of
 
@@ -218,7 +220,8 @@ def make_calls(state: ActState, runtime: Runtime[Any]) -> Update:
     """Make the calls, side by side."""
     acting, _ = _seen(state, runtime)
     acts, turn = state.get("acts", ()), state["turn"]
-    completed, config = _completed(acts, acting.equipment.summarise), get_config()
+    completed, spending = _completed(acts, acting.equipment.summarise), Spending()
+    config = merge_configs(get_config(), {"callbacks": [spending]})
     begun = time.monotonic()
     until = begun + acting.equipment.seconds - state.get("spent", 0.0)
     told = {act.key for act in acts}
@@ -231,6 +234,7 @@ def make_calls(state: ActState, runtime: Runtime[Any]) -> Update:
     with ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="taskloom-act") as pool:
         made = tuple(pool.map(lambda one: copy_context().run(make, one), calls))
     return {
+        "turn": turn.with_usage(spending.usage),
         "acts": (*acts, *made), "calls": (), "variables": acting.shared.changes(),
         "spent": state.get("spent", 0.0) + time.monotonic() - begun,
     }  # fmt: skip
@@ -357,7 +361,7 @@ def _chosen(
         )
     except ToolError as error:
         spent = error.usage if isinstance(error, ChoiceError) else Usage()
-        return None, usage + spent, f"I could not go on by tools: {error}."
+        return None, usage + spent, f"I could not go on by tools: {error}." if str(error) else ""
     if not seen.ids:
         return _alone(graph, choice, args), usage + cost, ""
     return _placed(graph, seen.ids[choice.task - 1], choice, args), usage + cost, ""

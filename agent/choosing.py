@@ -66,7 +66,7 @@ class Choice(BaseModel):
 
 
 class ChoiceError(ToolError):
-    """Nothing could be chosen: the message says why. usage: what trying cost."""
+    """Nothing could be chosen: the message says why, '' where the user knows. usage: what trying cost."""
 
     def __init__(self, message: str, usage: Usage) -> None:
         super().__init__(message)
@@ -162,11 +162,14 @@ class ModelChooser:
         for _ in range(REPAIRS + 1):
             try:
                 answer = self._chat.ask(talk, schema, meter, deadline)
-                return read(_json(answer)), meter.usage
+                found = read(_json(answer))
+                self._chat.told.over("choose")
+                return found, meter.usage
             except Unusable as fault:
                 answer, why = fault.text, fault.why
             except ModelFault as fault:
-                raise ChoiceError(str(fault), meter.usage) from fault
+                first = self._chat.told.first(fault, "choose")
+                raise ChoiceError(str(fault) if first else "", meter.usage) from fault
             except ToolError as error:
                 why = str(error)
             talk = [*messages, AIMessage(answer), HumanMessage(prompts.REPAIR.format(error=quoted(why, 500)))]

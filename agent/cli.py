@@ -139,7 +139,7 @@ def run(
     script: Annotated[
         Path, typer.Argument(metavar="SCRIPT", help="JSON file with the utterances; - for stdin.")
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a turn.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a turn, with its cost.")] = False,
     thread: Thread = None,
     user: User = None,
     schemas: Schemas = None,
@@ -147,16 +147,21 @@ def run(
     """Play a script: a JSON list of utterances.
 
     {"session": "next"} in the list starts a new thread of the same user. Nothing is kept unless --thread or
-    --user is given. Nothing is asked.
+    --user is given. Nothing is asked. With --json the last turn's cost has in it what long-term memory cost
+    beside the turns, and tells it as "memory".
     """
     from .script import play, read_script
 
     name = "standard input" if str(script) == "-" else str(script)
     lines = read_script(sys.stdin.buffer.read() if str(script) == "-" else script.read_bytes(), name)
     context, given, thread = _context(user, schemas), _settings(), _checked(thread)
-    home = _temporary_home(given) if thread is None and user is None else nullcontext(given)
-    with home as given, _opened(given) as opened:
+    kept, last = thread is not None or user is not None, None
+    home = nullcontext(given) if kept else _temporary_home(given)
+    with home as given, _opened(given, kept=kept) as opened:
         for played in play(opened, lines, thread=thread or f"run-{_token(8)}", context=context):
+            if as_json and played.line is lines[-1]:
+                last = played  # what it cost is known when all is written
+                continue
             if as_json:
                 print_json(played.record(), indent=None)
                 continue
@@ -166,6 +171,8 @@ def run(
             out.print(f"> {safe(played.line.user)}", style="bold")
             out.print(f"{safe(played.turn.reply)}\n")
             out.file.flush()
+    if last:
+        print_json(last.record(opened.beside), indent=None)
 
 
 @app.command(
@@ -341,7 +348,8 @@ def import_thread(
 def doctor(as_json: AsJson = False) -> None:
     """Look at what is configured and whether it works.
 
-    Shows no secret. Exit code 1 where something is wrong.
+    With a model, one sentence is sent to it, to see whether it can follow the form that readings have; that
+    takes TASKLOOM_MODEL_TIMEOUT seconds at most. Shows no secret. Exit code 1 where something is wrong.
     """
     from .doctor import findings
 
@@ -395,10 +403,10 @@ def _settings(*, tools: bool = True) -> Settings:
 
 
 @contextmanager
-def _opened(given: Settings) -> Iterator[Taskloom]:
+def _opened(given: Settings, *, kept: bool = True) -> Iterator[Taskloom]:
     from .threads import Taskloom
 
-    with Taskloom.open(given) as opened:
+    with Taskloom.open(given, kept=kept) as opened:
         yield opened
 
 

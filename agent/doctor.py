@@ -6,12 +6,14 @@ import platform
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from .interpreter import Reading, View
 from .problems import explain
 from .settings import Settings
 
@@ -30,7 +32,7 @@ class Finding:
 
 
 def findings(given: Settings) -> Iterator[Finding]:
-    """Look at everything that the settings name, in turn; the endpoint is asked for its models."""
+    """Look at everything that the settings name, in turn; the model is asked to read one sentence."""
     names = {name: _version(name) for name in ("taskloom", *LIBRARIES)}
     yield Finding("taskloom", None, names.pop("taskloom"))
     yield Finding("python", None, f"{platform.python_version()} on {platform.system()}")
@@ -41,6 +43,7 @@ def findings(given: Settings) -> Iterator[Finding]:
             "key", None, "OPENAI_API_KEY is set" if given.openai_api_key else "OPENAI_API_KEY is not set"
         )
         yield _endpoint(given)
+        yield _reading(given)
     yield _home(given.home)
     yield _database(given.home)
     yield from _memory(given)
@@ -95,6 +98,62 @@ def _endpoint(given: Settings) -> Finding:
     return Finding(
         "endpoint", False, f"{where} does not list {given.model} (it has {some}): check TASKLOOM_MODEL"
     )
+
+
+SENTENCE = "Make the date June 12th, and take the hotel out."
+OTHERWISE = "take another model, or read without one (TASKLOOM_READER=local)"
+
+
+def _reading(given: Settings) -> Finding:
+    """Whether the model reads a plain sentence as it would in a turn, which takes its timeout at most."""
+    from taskloom.memory.tasks import TaskGraph, TaskNode
+
+    from .llm import Meter, ModelFault, ModelInterpreter, Unreachable, Unusable, chat_model
+
+    plan = TaskGraph([
+        TaskNode(id="t1", slot="trip", title="Trip to Rome"),
+        TaskNode(id="t2", slot="trip.date", title="date", value="June 10th", parent="t1", status="filled"),
+        TaskNode(id="t3", slot="trip.hotel", title="hotel", value="Ritz", parent="t1", status="filled"),
+    ])  # fmt: skip
+    meter, begun = Meter(), time.monotonic()
+    try:
+        interpreter = ModelInterpreter(chat_model(given), _Nobody())
+        reading = interpreter.read_by_model(SENTENCE, View(plan, turn=2), meter)
+    except Unusable:
+        wrong = "answers, but not in the form of steps, also when told what is wrong"
+        return Finding("reading", False, f"{given.model} {wrong}: {OTHERWISE}")
+    except Unreachable as fault:
+        return Finding("reading", False, f"{fault} (TASKLOOM_MODEL_TIMEOUT: {given.model_timeout:g} s)")
+    except ModelFault as fault:
+        return Finding("reading", False, str(fault))
+    seconds, usage = time.monotonic() - begun, meter.usage
+    cost = (
+        f"in {seconds:.1f} s ({usage.model_calls} request{'' if usage.model_calls == 1 else 's'}, "
+        f"{usage.prompt_tokens} + {usage.completion_tokens} tokens)"
+    )
+    if not _as_meant(reading):
+        wrong = f"follows the form, but misread a plain sentence {cost}"
+        return Finding("reading", False, f"{given.model} {wrong}: {OTHERWISE}")
+    return Finding("reading", True, f"{given.model} read a sentence {cost}")
+
+
+def _as_meant(reading: Reading) -> bool:
+    """Whether the sentence was read by the model, and as it is meant."""
+    told = {
+        (step.act, value)
+        for step in reading.steps
+        for value in (step.value, *(one.value for one in step.details))
+    }
+    moved = any(act == "set" and "june 12" in (value or "").lower() for act, value in told)
+    removed = any(step.act == "remove" and step.task == "t3" for step in reading.steps)
+    return reading.by == "model" and moved and removed
+
+
+class _Nobody:
+    """In place of a fallback: here only what the model reads counts."""
+
+    def read(self, utterance: str, view: View) -> Reading:  # noqa: ARG002
+        return Reading((), sure=False)
 
 
 def _without_secrets(address: str) -> str:

@@ -19,14 +19,20 @@ from taskloom.memory.records import Experience, now, record_id
 from taskloom.memory.tasks import TaskGraph
 
 from . import patterns as re
-from .interpreter import Act, Interpreter, Reading, Step, View
+from .interpreter import Act, Detail, Interpreter, Reading, Step, View
 from .lexicon import content
+from .outline import quoted
 from .state import Pending, Turn
+from .wire import WireError, steps_of
 from .wording import clip
 
 OWN_WORDS = 3  # words that make a wording; with fewer it would be anything
 PATIENCE = 2  # turns in which a word against what was done can still come
 _NOTHING_DONE: frozenset[Act] = frozenset(("chat", "ask", "unsure", "yes", "no", "undo", "redo"))
+_BY_TOOL: frozenset[Act] = frozenset(("again",))  # a model says it by choosing the tool
+_REFERRING: frozenset[Act] = frozenset(
+    ("need", "unneed", "share", "only")
+)  # their items are tasks that there are
 _FIXED = ("act", "intent", "slot", "text")  # fields of a step as data that hold no words to exchange
 _IDS = ("task", "within_task")
 _ANY = r"((?:(?![.!?;:]\s).)+?)"  # words of one sentence
@@ -176,21 +182,88 @@ def _events(pending: Pending, turn: Turn, graph: TaskGraph) -> Iterator[Event]:
 
 
 def example(experience: Experience) -> str:
-    """An experience as a line for a prompt: the words, and the steps that they meant in the model's form."""
-    steps = [{key: value for key, value in _wire(step) if value} for step in experience.execution]
-    return f"{experience.text} -> {json.dumps({'steps': steps}, ensure_ascii=False)}"
+    """An experience as a prompt shows examples: the words, and the JSON object that they are to be read as.
+
+    Tasks are told by words, as numbers are of their own prompt; all text stands in double quotes. '' where
+    the object would not be read as the same again.
+    """
+    if any(step.get("act") in _BY_TOOL for step in experience.execution):
+        return ""
+    try:
+        meant = [Step.model_validate({**step, "text": experience.text}) for step in experience.execution]
+        told = _json({"steps": [dict(_wire(step)) for step in meant]})
+        read = steps_of(told, experience.text, TaskGraph(), ())
+    except (ValidationError, WireError):  # what was done was no reading, or nothing that a model can write
+        return ""
+    if list(map(_content, read)) != list(map(_content, meant)):
+        return ""
+    return f"{_json(experience.text)} {told}"
 
 
-def _wire(step: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The fields of a step as a model gives them; tasks by words, as numbers are of their own prompt."""
-    names = {"act": "act", "target": "on", "within": "in", "slot": "slot", "title": "title", "value": "value"}
-    yield from ((wire, step.get(name)) for name, wire in {**names, "old": "old"}.items() if name != "target")
-    yield "on", step.get("target") if step.get("act") not in ("task", "ask") else None
-    items: dict[str, list[str]] = {}
-    for one in step.get("items", ()):
-        items.setdefault(one["slot"], []).append(one["value"])
-    yield "items", items
-    yield "details", {one["slot"]: one["value"] for one in step.get("details", ())}
+def _wire(step: Step) -> Iterator[tuple[str, Any]]:
+    """The fields of a step that say something, as a model gives them."""
+    adds, new = step.act == "add", step.act == "task"
+    listed = (one for one in step.items if step.act != "only" or one.task is not None)
+    refs = list(listed) if step.act in _REFERRING else []
+    parts = [
+        {"title": one.title, "who": one.members, "rest": one.rest, "details": _by_slot(one.details)}
+        for one in step.parts
+    ]
+    fields = {
+        "act": step.act,
+        "on": (step.within or step.target) if adds else "" if new else step.target,
+        "in": "" if adds else step.within,
+        "slot": "" if new and not (step.within or step.value) else step.slot,
+        "title": step.title or (step.target if new else ""),
+        "value": step.value,
+        "old": "" if step.old == "original" else step.old,
+        "to": "first" if step.old == "original" else "",
+        "items": _by_slot(one for one in step.items if one not in refs),
+        "details": _by_slot(step.details),
+        "refs": [one.value for one in refs],
+        "parts": [{name: value for name, value in part.items() if value} for part in parts],
+    }
+    yield from ((name, value) for name, value in fields.items() if value)
+
+
+def _by_slot(details: Iterable[Detail]) -> dict[str, Any]:
+    """The values by slot; of several for one slot a list."""
+    found: dict[str, list[str]] = {}
+    for one in details:
+        found.setdefault(one.slot, []).append(one.value)
+    return {slot: values[0] if len(values) == 1 else values for slot, values in found.items()}
+
+
+def _content(step: Step) -> tuple[Any, ...]:
+    """What a step says, wherever its tasks are."""
+    return (
+        step.act,
+        step.title or step.target if step.act == "task" else step.title,
+        step.value,
+        step.old,
+        sorted(one.value for one in step.items),
+        _pairs(step.details),
+        [(part.title, part.members, part.rest, _pairs(part.details)) for part in step.parts],
+        step.everywhere,
+        step.everyone,
+    )
+
+
+def _pairs(details: Iterable[Detail]) -> list[tuple[str, str]]:
+    return sorted((one.slot, one.value) for one in details)
+
+
+def _json(value: Any) -> str:
+    """JSON on one line, its texts quoted as everywhere in a prompt."""
+    match value:
+        case str():
+            return quoted(value, len(value))
+        case dict():
+            return f"{{{','.join(f'{_json(name)}:{_json(one)}' for name, one in value.items())}}}"
+        case list() | tuple():
+            return f"[{','.join(map(_json, value))}]"
+        case _:
+            return json.dumps(value)
 
 
 def learned(utterance: str, experiences: Iterable[Experience]) -> tuple[Step, ...]:

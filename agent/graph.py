@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
     from taskloom.tools.config import Loaded
 
+    from .llm import ChatModel
     from .narrate import Narrator
 
 Taskgraph = CompiledStateGraph[State, Context, Input, Output]
@@ -82,19 +84,22 @@ def build_graph(services: Services, *, checkpointer: Checkpointer = None) -> Tas
     return builder.compile(checkpointer=checkpointer, name="taskloom")
 
 
-def default_services(given: Settings | None = None) -> Services:
-    """The services that the settings ask for: the local reader alone, or with a model."""
+def default_services(given: Settings | None = None, *, kept: bool = True) -> Services:
+    """The services that the settings ask for: the local reader alone, or with a model.
+
+    kept: whether there will be later sessions; if not, no model is asked what they would want to know.
+    """
     given = given or settings()
-    rules, template = Taught(Rules()), TemplateResponder()
+    rules, template, chats = Taught(Rules()), TemplateResponder(), _chats(given)
 
     @cache
     def voice(model: str) -> Voice:
         name = model or given.model
         if name in NO_MODEL:
             return Voice(rules, template)
-        from .llm import ModelInterpreter, ModelResponder, chat_model  # a second to import
+        from .llm import ModelInterpreter, ModelResponder  # a second to import
 
-        chat: Any = chat_model(given, name)
+        chat = chats(name)
         interpreter: Interpreter = rules
         if given.reader != "local":
             interpreter = Gate(rules, ModelInterpreter(chat, rules), given.reader)
@@ -103,9 +108,21 @@ def default_services(given: Settings | None = None) -> Services:
         return Voice(interpreter, ModelResponder(chat), ModelChooser(chat))
 
     return Services(
-        voice=voice, template=template, replies=given.replies, memory=longterm_of(given),
+        voice=voice, template=template, replies=given.replies, memory=longterm_of(given, chats, kept=kept),
         tools=equipment_of(given),
     )  # fmt: skip
+
+
+def _chats(given: Settings) -> Callable[[str], ChatModel]:
+    """Gives the chat model of a name: one for all who use it, so that all know when it does not answer."""
+
+    @cache
+    def chat(name: str) -> ChatModel:
+        from .llm import chat_model
+
+        return chat_model(given, name)
+
+    return chat
 
 
 def equipment_of(given: Settings) -> Equipment | None:
@@ -169,8 +186,16 @@ def loaded_tools(given: Settings) -> Loaded:
     )
 
 
-def longterm_of(given: Settings) -> LongTerm | None:
-    """Long-term memory as the settings want it, under their home; nothing is opened yet."""
+def longterm_of(
+    given: Settings, chats: Callable[[str], ChatModel] | None = None, *, kept: bool = True
+) -> LongTerm | None:
+    """Long-term memory as the settings want it, under their home; nothing is opened yet.
+
+    Args:
+        given: the settings.
+        chats: gives the chat model of a name, where others use it too.
+        kept: whether there will be later sessions.
+    """
     if not given.memory:
         return None
 
@@ -183,10 +208,9 @@ def longterm_of(given: Settings) -> LongTerm | None:
 
     @cache
     def narrator() -> Narrator:
-        from .llm import chat_model
         from .narrate import Narrator
 
-        return Narrator(chat_model(given, given.model))
+        return Narrator((chats or _chats(given))(given.model))
 
     policy = Policy(
         addition=given.experience_addition,
@@ -199,8 +223,9 @@ def longterm_of(given: Settings) -> LongTerm | None:
     )
     telling = narrator if given.model not in NO_MODEL else None
     return LongTerm(
-        opened, lambda: Outbox(given.home / OUTBOX), policy, telling, model_judges=given.judge == "model"
-    )
+        opened, lambda: Outbox(given.home / OUTBOX), policy, telling,
+        model_judges=given.judge == "model", model_tells=kept,
+    )  # fmt: skip
 
 
 def _embedder(given: Settings) -> Embedder:

@@ -12,22 +12,24 @@ server's own text, which may hold a key):
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import cached_property
+from functools import cache, cached_property
 from json import dumps
-from typing import Any, TypeVar
+from threading import Lock, Thread
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import openai
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
 from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from numpy.typing import NDArray
 from pydantic import SecretStr
@@ -55,7 +57,10 @@ EXAMPLE, EXAMPLES = 300, 1  # characters of an example in a prompt, and how many
 EMBEDDING_TIMEOUT = 30.0  # seconds for one request
 
 REPAIRS = 2
+CLOSING = 0.5  # seconds to end a request that is broken off
 _T = TypeVar("_T")
+LATE = "the model did not answer in time"
+TOO_LONG = "the model took too long"
 _log = logging.getLogger(__name__)
 
 
@@ -69,6 +74,10 @@ class Unreachable(ModelFault):
     def __init__(self, message: str, retry_after: float = 0.0) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        asks = f" and asks to wait {self.retry_after:.0f} s" if self.retry_after >= 1 else ""
+        return f"{self.args[0]}{asks}"
 
 
 class Misconfigured(ModelFault):
@@ -92,7 +101,7 @@ class Unusable(ModelFault):
 
 
 class Unwritten(ResponderError):
-    """The model could not write the reply. usage: what trying cost."""
+    """The model could not write the reply; '' where the user knows why. usage: what trying cost."""
 
     def __init__(self, message: str, usage: Usage) -> None:
         super().__init__(message)
@@ -103,17 +112,16 @@ class Unwritten(ResponderError):
 class ModelSettings:
     """Where the model is and how patient to be; times in seconds.
 
-    timeout: for one request. patience: for all requests that reading one utterance or writing one reply may
-    take, waiting included. tries: requests for one answer while the endpoint does not answer. backoff: the
-    first wait between two, doubled each time. cooldown: how long an endpoint that did not answer is left
-    alone. temperature and max_tokens are sent only where set: some models refuse them.
+    patience: for reading one utterance, or writing one reply: all requests with their waits and repairs.
+    tries: requests for one answer while the endpoint does not answer. backoff: the first wait between two,
+    doubled each time. cooldown: how long an endpoint that did not answer is left alone. temperature and
+    max_tokens are sent only where set: some models refuse them.
     """
 
     model: str
     api_key: SecretStr | None = None
     base_url: str | None = None
-    timeout: float = 60.0
-    patience: float = 120.0
+    patience: float = 20.0
     tries: int = 3
     backoff: float = 0.5
     cooldown: float = 20.0
@@ -137,14 +145,84 @@ class Meter:
             self.usage += Usage(0, reported.get("input_tokens", 0), reported.get("output_tokens", 0))
 
 
+class _Lines:
+    """Where the requests of all models of a process run, with the connections that they share.
+
+    It is an event loop of its own, since only what runs on one can be broken off at a deadline: the client's
+    timeouts begin anew with every byte.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self.connections = openai.DefaultAsyncHttpxClient()
+        Thread(target=self._loop.run_forever, name="taskloom-model", daemon=True).start()
+
+    def result(self, work: Awaitable[_T], deadline: float) -> _T:
+        """What some work gives, by a deadline on the monotonic clock.
+
+        Raises:
+            TimeoutError: it is not done by then, and broken off.
+        """
+        left = max(0.0, deadline - time.monotonic())
+        begun = asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, left), self._loop)
+        try:
+            return begun.result(left + CLOSING)
+        finally:
+            begun.cancel()
+
+
+_starting = Lock()
+_started = cache(_Lines)
+
+
+def _lines() -> _Lines:
+    with _starting:
+        return _started()
+
+
+Activity = Literal["read", "write", "choose"]
+
+
+class Told:
+    """The faults that the user was told of and that are not over; safe to use from threads of execution."""
+
+    def __init__(self) -> None:
+        self._told: set[tuple[object, str]] = set()
+        self._guard = Lock()
+
+    def first(self, fault: ModelFault, activity: Activity) -> bool:
+        """Whether a fault is to be told: it was not yet, or was over since.
+
+        One of the endpoint is over when it has answered, an answer that cannot be used when one of the same
+        activity could be. A setting that is wrong stays so as long as the process lives.
+        """
+        match fault:
+            case Misconfigured():
+                until = ""
+            case Unusable():
+                until = activity
+            case _:
+                until = "answered"
+        with self._guard:
+            new = (fault.args, until) not in self._told
+            self._told.add((fault.args, until))
+        return new
+
+    def over(self, what: Activity | Literal["answered"]) -> None:
+        """The endpoint has answered, or an answer could be used for an activity."""
+        with self._guard:
+            self._told = {(words, until) for words, until in self._told if until != what}
+
+
 class ChatModel:
     """A chat model with retries; one for each model and process, used by interpreter and responder alike.
 
-    It remembers that the endpoint takes no JSON schema, and for a while that it does not answer.
+    It remembers that the endpoint takes no JSON schema, for a while that it does not answer, and of which
+    faults the user was told.
     """
 
     def __init__(self, settings: ModelSettings) -> None:
-        self.settings = settings
+        self.settings, self.told = settings, Told()
         self._no_schema = False
         self._down: tuple[float, Unreachable] | None = None
         common: dict[str, Any] = {
@@ -153,8 +231,9 @@ class ChatModel:
             "base_url": settings.base_url,
             "temperature": settings.temperature,
             "max_tokens": settings.max_tokens,
-            "timeout": settings.timeout,
+            "timeout": None,  # every request has a deadline, which holds however slowly the bytes come
             "max_retries": 0,
+            "http_async_client": _lines().connections,
             "use_responses_api": False,
             "stream_usage": True,
             "tags": ["nostream"],  # the graph passes checked pieces on by itself
@@ -175,14 +254,14 @@ class ChatModel:
             form = {"type": "json_schema", "json_schema": {"name": "reading", "schema": schema}}
             try:
                 return self._tried(
-                    lambda left: self._answer(messages, meter, left, response_format=form), deadline
+                    lambda: self._answer(messages, meter, deadline, response_format=form), deadline
                 )
             except Rejected as fault:
                 if fault.status not in (400, 415, 422, 501):
                     raise
         plain = [SystemMessage(f"{messages[0].text}{prompts.READ_PLAIN}{dumps(schema)}"), *messages[1:]]
         try:
-            text = self._tried(lambda left: self._answer(plain, meter, left), deadline)
+            text = self._tried(lambda: self._answer(plain, meter, deadline), deadline)
         except Unusable:
             self._no_schema = True
             raise
@@ -195,19 +274,19 @@ class ChatModel:
         Raises:
             ModelFault: as `ask`; after some pieces where the answer is cut off.
         """
-        first, rest = self._tried(lambda left: self._opened(messages, meter, left, deadline), deadline)
+        first, rest = self._tried(lambda: self._opened(messages, meter, deadline), deadline)
         yield first
         yield from rest
 
     # ---- one request ----------------------------------------------------------------------------
 
-    def _answer(self, messages: Sequence[BaseMessage], meter: Meter, timeout: float, **options: Any) -> str:
+    def _answer(self, messages: Sequence[BaseMessage], meter: Meter, deadline: float, **options: Any) -> str:
         # Not with_structured_output: its parser completes a reply that was cut off, which drops steps
         # silently, and takes quadratic time over a long one.
         meter.request()
         try:
             with self._faults():
-                answer = self._reader.invoke(list(messages), timeout=timeout, **options)
+                answer = _lines().result(self._reader.ainvoke(list(messages), **options), deadline)
                 text = answer.text
         except (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError) as error:
             if error.completion is not None and (usage := error.completion.usage) is not None:
@@ -223,47 +302,61 @@ class ChatModel:
         return text
 
     def _opened(
-        self, messages: Sequence[BaseMessage], meter: Meter, timeout: float, deadline: float
+        self, messages: Sequence[BaseMessage], meter: Meter, deadline: float
     ) -> tuple[str, Iterator[str]]:
-        pieces = self._pieces(messages, meter, timeout, deadline)
+        pieces = self._pieces(messages, meter, deadline)
         return next(pieces), pieces
 
-    def _pieces(
-        self, messages: Sequence[BaseMessage], meter: Meter, timeout: float, deadline: float
-    ) -> Iterator[str]:
+    def _pieces(self, messages: Sequence[BaseMessage], meter: Meter, deadline: float) -> Iterator[str]:
         """The pieces that are not empty, at least one."""
         meter.request()
-        chunks = self._writer.stream(list(messages), timeout=timeout)
         text, end = "", None
-        while True:
-            with self._faults():
-                chunk = next(chunks, None)
-            if chunk is None:
-                break
-            meter.tokens(getattr(chunk, "usage_metadata", None))
-            end = chunk.response_metadata.get("finish_reason", end)
-            if piece := chunk.text:
-                text += piece
-                yield piece
-            if time.monotonic() > deadline:
-                raise Unreachable("the model took too long")
+        with self._chunks(messages, deadline) as chunks:
+            while True:
+                with self._faults(late=TOO_LONG if text else LATE):
+                    chunk = next(chunks, None)
+                if chunk is None:
+                    break
+                meter.tokens(chunk.usage_metadata)
+                end = chunk.response_metadata.get("finish_reason", end)
+                if piece := chunk.text:
+                    text += piece
+                    yield piece
         if end is None:
             raise Unreachable("the connection to the model broke off")
         _check_end(end, text)
 
+    @contextmanager
+    def _chunks(self, messages: Sequence[BaseMessage], deadline: float) -> Iterator[Iterator[AIMessageChunk]]:
+        """What comes of a request that streams, until a deadline; nothing is left open."""
+        lines, chunks = _lines(), self._writer.astream(list(messages))
+
+        def each() -> Iterator[AIMessageChunk]:
+            while (chunk := lines.result(anext(chunks, None), deadline)) is not None:
+                yield chunk
+
+        try:
+            yield each()
+        finally:
+            if isinstance(chunks, AsyncGenerator):
+                with suppress(Exception):
+                    lines.result(chunks.aclose(), time.monotonic() + CLOSING)
+
     # ---- faults ---------------------------------------------------------------------------------
 
-    def _tried(self, request: Callable[[float], _T], deadline: float) -> _T:
+    def _tried(self, request: Callable[[], _T], deadline: float) -> _T:
         """Send a request until it is answered, with growing waits, within the tries and the time there are.
 
         Args:
-            request: sends it, given the seconds that it may take.
+            request: sends it; it gives up by itself at the deadline.
             deadline: when to give up, on the monotonic clock.
         """
         if self.settings.api_key is None and self.settings.base_url is None:
             raise Misconfigured("there is no key for the model: set OPENAI_API_KEY (or OPENAI_BASE_URL)")
-        if self._down and time.monotonic() < self._down[0]:
-            raise Unreachable(str(self._down[1]))
+        if (down := self._down) and time.monotonic() < down[0]:
+            raise Unreachable(down[1].args[0], down[1].retry_after)
+        if time.monotonic() >= deadline:  # the time went into answers: the endpoint is not down
+            raise Unreachable(TOO_LONG)
         backoff = wait_random_exponential(self.settings.backoff, max=10, min=self.settings.backoff / 2)
 
         def wait(state: RetryCallState) -> float:
@@ -280,18 +373,23 @@ class ChatModel:
             reraise=True,
         )
         try:
-            result = attempts(
-                lambda: request(max(0.001, min(self.settings.timeout, deadline - time.monotonic())))
-            )
+            result = attempts(request)
         except Unreachable as fault:
             self._down = (time.monotonic() + self.settings.cooldown, fault)
             raise
-        self._down = None
+        except Unusable:
+            self._answered()
+            raise
+        self._answered()
         return result
 
+    def _answered(self) -> None:
+        self._down = None
+        self.told.over("answered")
+
     @contextmanager
-    def _faults(self) -> Iterator[None]:
-        """Turn whatever the client raises into a fault, without the server's words."""
+    def _faults(self, late: str = LATE) -> Iterator[None]:
+        """Turn whatever the client raises into a fault, without the server's words; late: for a timeout."""
         try:
             with warnings.catch_warnings():
                 # The advice that langchain-openai gives its caller is followed already.
@@ -300,14 +398,12 @@ class ChatModel:
         except (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError):
             raise
         except Exception as error:  # noqa: BLE001  a body that is no chat completion raises almost anything
-            fault = self._fault(error)
+            fault = Unreachable(late) if isinstance(error, TimeoutError) else self._fault(error)
             _log.info("model request failed: %s (%s)", type(error).__name__, fault)
             raise fault from None
 
     def _fault(self, error: Exception) -> ModelFault:
         match error:
-            case openai.APITimeoutError():
-                return Unreachable("the model did not answer in time")
             case openai.APIConnectionError():
                 return Unreachable(
                     "the model could not be reached or broke off (OPENAI_BASE_URL says where it is)"
@@ -334,8 +430,7 @@ class ChatModel:
         if status in (408, 409, 429) or (status >= 500 and status != 501):
             wait = _retry_after(error)
             busy = "is busy" if status == 429 else "failed"
-            asks = f" and asks to wait {wait:.0f} s" if wait >= 1 else ""
-            return Unreachable(f"the model's endpoint {busy} ({status}){asks}", wait)
+            return Unreachable(f"the model's endpoint {busy} ({status})", wait)
         if status < 400:
             return Misconfigured(f"the model is not at this address ({status}): check OPENAI_BASE_URL")
         if status == 413 or code == "context_length_exceeded":
@@ -352,8 +447,7 @@ def chat_model(given: Settings, model: str = "") -> ChatModel:
             model=model or given.model,
             api_key=given.openai_api_key,
             base_url=given.openai_base_url,
-            timeout=given.model_timeout,
-            patience=2 * given.model_timeout,
+            patience=given.model_timeout,
         )
     )
 
@@ -451,17 +545,27 @@ class ModelInterpreter:
         """Read one utterance in the light of what there is; never raises for the model's sake.
 
         Returns:
-            The model's steps, or the fallback's with a note that says what is wrong with the model. The usage
-            is that of all requests.
+            The model's steps, or the fallback's, with a note that says what is wrong with the model unless
+            the user was told before. The usage is that of all requests.
         """
         meter = Meter()
         try:
-            return self._read(utterance, view, meter)
+            return self.read_by_model(utterance, view, meter)
         except ModelFault as fault:
+            first = self.chat.told.first(fault, "read")
             reading = self.fallback.read(utterance, view)
-            note = f"I read this without the model: {fault}."
-            note = f"{reading.note} {note}".strip()
-            return replace(reading, note=note, usage=reading.usage + meter.usage)
+            note = f"{reading.note} I read this without the model: {fault}." if first else reading.note
+            return replace(reading, note=note.strip(), usage=reading.usage + meter.usage)
+
+    def read_by_model(self, utterance: str, view: View, meter: Meter) -> Reading:
+        """Read one utterance by the model alone; the meter counts the requests.
+
+        Raises:
+            ModelFault: it cannot be had, or not in the form of steps.
+        """
+        reading = self._read(utterance, view, meter)
+        self.chat.told.over("read")
+        return reading
 
     def _read(self, utterance: str, view: View, meter: Meter) -> Reading:
         deadline = time.monotonic() + self.chat.settings.patience
@@ -501,7 +605,7 @@ def reading_prompt(utterance: str, view: View) -> tuple[str, tuple[str, ...]]:
         lines += ["Kinds of tasks and their slots:", *schema_lines(utterance, view.schemas, view.budget // 2)]
     shown_before = [line for one in view.examples() if 0 < len(line := example(one)) <= EXAMPLE]
     if shown_before:
-        lines += ["Read so before:", *(quoted(line, EXAMPLE) for line in shown_before[:EXAMPLES])]
+        lines += ["Read so before:", *shown_before[:EXAMPLES]]
     if view.earlier:
         lines.append(f"Last time: {quoted(view.earlier, 120)}")
     lines += talk_lines(view.exchanges)
@@ -520,7 +624,8 @@ def reading_prompt(utterance: str, view: View) -> tuple[str, tuple[str, ...]]:
 class ModelResponder:
     """Writes the reply of a turn with one model call, streamed.
 
-    fallback: writes it where the model does not, and says why; without one that is an error to the caller.
+    fallback: writes it where the model does not, and says why where the user does not know; without one that
+    is an error to the caller.
     """
 
     def __init__(self, chat: ChatModel, fallback: Responder | None = None) -> None:
@@ -533,20 +638,23 @@ class ModelResponder:
             Unwritten: the model did not write it to its end, and there is no fallback.
         """
         meter, begun = Meter(), False
+        deadline = time.monotonic() + self.chat.settings.patience - brief.spent
         messages = [SystemMessage(prompts.RESPOND), HumanMessage(reply_prompt(brief))]
         try:
-            for piece in self.chat.stream(messages, meter, time.monotonic() + self.chat.settings.patience):
+            for piece in self.chat.stream(messages, meter, deadline):
                 if not begun and brief.note:
                     yield f"{brief.note}\n\n"
                 begun = True
                 yield piece
         except ModelFault as fault:
-            why = f"I write this without the model: {fault}."
+            first = self.chat.told.first(fault, "write")
+            why = f"I write this without the model: {fault}." if first else ""
             if self.fallback is None:
                 raise Unwritten(why, meter.usage) from fault
             if begun:
                 yield " …\n\n"
-            note = why if begun or str(fault) in brief.note else f"{brief.note} {why}".strip()
+            note = why if begun else f"{brief.note} {why}".strip()
             usage = yield from self.fallback.respond(replace(brief, note=note))
             return meter.usage + usage
+        self.chat.told.over("write")
         return meter.usage

@@ -29,7 +29,7 @@ from taskloom.memory.tasks import TaskGraph
 
 from .acts_state import wanted_again
 from .finding import in_role
-from .interpreter import Interpreter, Reading, Step, View
+from .interpreter import Interpreter, Reading, Step, Usage, View
 from .knowing import Asked, answering, asked, covers, is_beside
 from .knowing import told as told_facts
 from .lexicon import content
@@ -71,6 +71,7 @@ class LongTerm:
         narrator: Callable[[], Narrator] | None = None,
         *,
         model_judges: bool = False,
+        model_tells: bool = True,
     ) -> None:
         """What it works with.
 
@@ -80,8 +81,10 @@ class LongTerm:
             policy: which experiences are kept.
             narrator: gives the model that tells sessions; without one the tasks alone do.
             model_judges: whether it judges what is proposed too, in the turn.
+            model_tells: whether it tells sessions at all; not worth a call where nothing is kept.
         """
-        self.narrator, self._model_judges = narrator, model_judges
+        self._judge = narrator if model_judges else None
+        self.narrator = narrator if model_tells else None
         self._sessions = Sessions()
         self.policy = policy or Policy(addition="coarse", deletion="history")
         self._open_store, self._open_outbox = store, outbox
@@ -116,6 +119,12 @@ class LongTerm:
                 self._outbox = self._open_outbox()
             return self._outbox
 
+    @property
+    def usage(self) -> Usage:
+        """What the model has cost so far that tells sessions and decides on facts, and judges."""
+        asked = self.narrator or self._judge
+        return asked().meter.usage if asked else Usage()
+
     # ---- looking up ---------------------------------------------------------------------------
 
     def meant(self, user: str, text: str, *, thread: str) -> tuple[Ranked, ...]:
@@ -142,7 +151,7 @@ class LongTerm:
         same = tuple(one for one in remembered(first) if one.slot in missing and not one.member)
         decided = {*first.dropped, *(one.slot for one in same)}
         missing = {slot: words for slot, words in missing.items() if slot not in decided}
-        judge = self.narrator().judge if self.narrator and self._model_judges else None
+        judge = self._judge().judge if self._judge else None
         found = pairs_for(text, missing, ranked, self.store.embedder, judge=judge)
         best = [values[0] for values in found.values() if values and values[0].score >= LIKELY]
         judged = (Remembered(one.slot, spoken(one.slot), one.value, False, one.source) for one in best)

@@ -7,6 +7,7 @@ the run is resumed; only `update_graph` interrupts, and it has no effect but its
 from __future__ import annotations
 
 import logging
+import time
 import unicodedata
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -609,7 +610,7 @@ def _load(text: str, state: State, graph: TaskGraph, *, ask: bool) -> Update:
 
 def _written(brief: Brief, responder: Responder, services: Services) -> tuple[AIMessage, Usage]:
     """The reply as the brief's style wants it, with what it cost."""
-    usage = Usage()
+    usage, begun = Usage(), time.monotonic()
     if brief.style != "template" and (said := _small_talk(brief)) and not services.check(said, brief):
         message, _ = _streamed(uuid4().hex, _pieces(said))
         return message, usage
@@ -625,7 +626,7 @@ def _written(brief: Brief, responder: Responder, services: Services) -> tuple[AI
         faults = tuple(services.check(str(message.text), brief))
         if not faults:
             return message, usage
-        brief = replace(brief, faults=faults)
+        brief = replace(brief, faults=faults, spent=time.monotonic() - begun)
     message, cost = _streamed(uuid4().hex, services.template.respond(brief))
     return message, usage + cost
 
@@ -648,8 +649,9 @@ def _pieces(text: str) -> Generator[str, None, Usage]:
 
 
 def _wants_model(brief: Brief) -> bool:
-    """Whether the responder is to write: in style 'auto' where no template tells it, so what tools gave and
-    questions of no kind.
+    """Whether the responder is to write: in style 'auto' what no template tells.
+
+    That is what tools gave, and answers to questions of no kind.
     """
     free = any(step.asked is not None and step.asked.free for step in brief.turn.steps)
     return brief.style == "model" or (brief.style == "auto" and (free or bool(brief.turn.acts)))

@@ -25,7 +25,7 @@ class Brief:
     answers to questions, with their verdicts. facts: lines that a prompt may carry, in topological order and
     within the token budget. note: what the user should be told about how the turn was read, or ''.
     style: 'template' or 'model'. exchanges: the last two (user, assistant) pairs. faults: what was wrong with
-    the reply written just before for the same brief; () at first.
+    the reply written just before for the same brief; () at first. spent: the seconds that it took.
     """
 
     utterance: str
@@ -37,6 +37,7 @@ class Brief:
     style: str = "template"
     exchanges: tuple[tuple[str, str], ...] = ()
     faults: tuple[str, ...] = ()
+    spent: float = 0.0
 
 
 class Responder(Protocol):
@@ -52,7 +53,7 @@ class Responder(Protocol):
 
 
 class ResponderError(RuntimeError):
-    """The reply could not be written: the message says why, in words for the user.
+    """The reply could not be written: the message says why, in words for the user; '' where they know.
 
     usage: what the attempt cost.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from taskloom.memory.operations import Check, Operation, Replace
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
+from .interpreter import Usage
 from .problems import InputError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .state import Approval, Change, Context, Turn
     from .threads import Taskloom
 
+NOTHING = Usage()
 ENTRY = 'a text, {"user": "a text", "approve": true} or {"session": "next"}'
 
 
@@ -43,10 +45,13 @@ class Played:
     graph: TaskGraph
     seconds: float
 
-    def record(self) -> dict[str, Any]:
-        """The turn as `taskloom run --json` prints it."""
-        turn = self.turn
-        return {
+    def record(self, beside: Usage = NOTHING) -> dict[str, Any]:
+        """The turn as `taskloom run --json` prints it.
+
+        beside: what models cost beside the turns; the last turn's cost takes it in, and says how much it was.
+        """
+        turn = self.turn.with_usage(beside)
+        found = {
             "turn": turn.number,
             "session": self.line.session,
             "thread": self.thread,
@@ -62,6 +67,7 @@ class Played:
             "completion_tokens": turn.completion_tokens,
             "seconds": round(self.seconds, 4),
         }
+        return found if beside == NOTHING else {**found, "memory": asdict(beside)}
 
 
 def read_script(text: str | bytes, name: str) -> tuple[Line, ...]:

@@ -60,7 +60,9 @@ class Settings(BaseSettings):
     max_subtasks: int = Field(default=5, ge=0, description="Calls that the model may choose in one turn.")
     act_seconds: float = Field(default=300.0, gt=0, description="Seconds for all calls of one turn.")
     act_tokens: int = Field(default=50_000, ge=0, description="Tokens of a turn from which none is chosen.")
-    model_timeout: float = Field(default=60.0, gt=0, description="Seconds for one model call.")
+    model_timeout: float = Field(
+        default=20.0, gt=0, description="Seconds in which the model has to read what was said, or to reply."
+    )
     lock_timeout: float = Field(default=30.0, gt=0, description="Seconds to wait for a thread in use.")
 
     @field_validator("home", "tools")

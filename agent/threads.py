@@ -39,6 +39,7 @@ from taskloom.memory.tasks import TaskGraph, TaskNode
 
 from .acting import Act, Call
 from .graph import build_graph, default_services
+from .interpreter import Usage
 from .nodes import Services, told_calls
 from .settings import Settings, settings
 from .state import DELTA_CHANNELS, Approval, Context, Decision, Pending, Turn, tasks_in
@@ -319,10 +320,15 @@ class Taskloom:
         self.graph = build_graph(services, checkpointer=threads.saver)
 
     @classmethod
-    def open(cls, given: Settings | None = None, *, services: Services | None = None) -> Taskloom:
-        """Open the threads under the home of the settings, with services that the settings ask for."""
+    def open(
+        cls, given: Settings | None = None, *, services: Services | None = None, kept: bool = True
+    ) -> Taskloom:
+        """Open the threads under the home of the settings, with services that the settings ask for.
+
+        kept: whether the home stays; see `default_services`.
+        """
         given = given or settings()
-        services = services or default_services(given)  # first: a file with tools may be broken
+        services = services or default_services(given, kept=kept)  # first: a file with tools may be broken
         return cls(Threads(given.home, wait=given.lock_timeout), services)
 
     def __enter__(self) -> Self:
@@ -340,6 +346,11 @@ class Taskloom:
         if self.tools is not None:
             self.tools.close()
         self._threads.close()
+
+    @property
+    def beside(self) -> Usage:
+        """What models have cost beside the turns so far, for long-term memory; whole when this is closed."""
+        return self.longterm.usage if self.longterm else Usage()
 
     def talk(
         self,

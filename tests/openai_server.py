@@ -71,7 +71,16 @@ class Hang:
     between: bool = False
 
 
-Reply: TypeAlias = Say | Raw | Fault | Cut | Hang
+@dataclass(frozen=True)
+class Trickle:
+    """A reply that comes byte by byte, with seconds before each. head: the headers too."""
+
+    seconds: float
+    head: bool = False
+    reply: Say = field(default_factory=lambda: Say("late"))
+
+
+Reply: TypeAlias = Say | Raw | Fault | Cut | Hang | Trickle
 Script: TypeAlias = Sequence[Reply] | Callable[[dict[str, Any]], Reply]
 
 
@@ -151,8 +160,21 @@ class _Handler(BaseHTTPRequestHandler):
                 self._say(later, body, pause=seconds if between else 0.0)
             case Cut(said, keep):
                 self._say(said, body, keep=keep)
+            case Trickle(seconds, head, said):
+                self._trickle(seconds, head, said)
             case Say():
                 self._say(reply, body)
+
+    def _trickle(self, seconds: float, head: bool, reply: Say) -> None:
+        """It never comes to its end, so that streamed or not is all the same."""
+        start = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99999\r\n\r\n"
+        text = start + json.dumps(reply.content) + " " * 99
+        at_once = 0 if head else len(start)
+        self.wfile.write(text[:at_once].encode())
+        self.close_connection = True
+        for byte in text[at_once:].encode():
+            self.server.owner.stopped.wait(seconds)
+            self.wfile.write(bytes([byte]))
 
     def _say(self, reply: Say, body: dict[str, Any], keep: float = 1.0, pause: float = 0.0) -> None:
         head = {"id": "chatcmpl-1", "created": int(time.time()), "model": body.get("model", "test")}

@@ -29,6 +29,7 @@ from typer.testing import CliRunner, Result
 
 from taskloom.agent.chat import Chat, write_file
 from taskloom.agent.cli import app, main
+from taskloom.agent.doctor import Finding
 from taskloom.agent.graph import JOURNAL
 from taskloom.agent.problems import InputError, explain
 from taskloom.agent.script import Line, Played, read_script
@@ -51,6 +52,7 @@ from taskloom.memory.outbox import Outbox
 from taskloom.memory.records import IntentUnit, now
 from taskloom.memory.tasks import GraphError, TaskGraph
 from taskloom.tools.journal import Entry, FileJournal
+from tests.openai_server import Fault, OpenAIServer, Reply, Say, Trickle
 from tests.scripted import services
 
 TASKLOOM = Path(sys.executable).with_name("taskloom")
@@ -70,7 +72,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def invoke(home: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """Run a command with the scripted interpreter; the exit code is checked."""
-    monkeypatch.setattr("taskloom.agent.threads.default_services", lambda given: services())
+    monkeypatch.setattr("taskloom.agent.threads.default_services", lambda given, **_: services())
 
     def run(*args: str | Path, code: int = 0, **more: Any) -> Result:
         result = CliRunner().invoke(app, [str(arg) for arg in args], **more)
@@ -550,6 +552,7 @@ def test_doctor_looks_at_the_endpoint(
     monkeypatch.setenv("TASKLOOM_MODEL", "good")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
     monkeypatch.setenv("OPENAI_BASE_URL", endpoint(status, body))
+    monkeypatch.setattr("taskloom.agent.doctor._reading", lambda _: Finding("reading", None, ""))
     result = invoke("doctor", "--json", code=ok is False)
     assert "hidden" not in result.output
     report = json.loads(result.stdout)
@@ -638,15 +641,56 @@ def test_doctor_with_an_endpoint_that_is_not_there(invoke: Invoke, monkeypatch: 
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     shown = invoke("doctor", code=1).stdout
     assert "cannot be reached: check OPENAI_BASE_URL" in shown
+    assert re.search(r"reading +WRONG the model could not be reached", shown)
     assert "OPENAI_API_KEY is not set" in shown
 
 
 def test_doctor_waits_only_so_long(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("taskloom.agent.doctor.TIMEOUT", 0.1)
     monkeypatch.setenv("TASKLOOM_MODEL", "good")
+    monkeypatch.setenv("TASKLOOM_MODEL_TIMEOUT", "0.5")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
-        assert "did not answer within 0.1 s" in invoke("doctor", code=1).stdout
+        begun = time.monotonic()
+        shown = one_line(invoke("doctor", code=1).stdout)
+        assert "did not answer within 0.1 s" in shown
+        assert "WRONG the model did not answer in time (TASKLOOM_MODEL_TIMEOUT: 0.5 s)" in shown
+        assert time.monotonic() - begun < 10
+
+
+GOOD_READING = Say(json.dumps({"steps": [
+    {"act": "set", "on": 2, "value": "June 12th"}, {"act": "remove", "on": 3}
+]}))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("script", "ok", "told"),
+    [
+        ([GOOD_READING], True, r"good read a sentence in \d+\.\d s \(1 request, 100 \+ 10 tokens\)"),
+        ([Say("Sure!"), GOOD_READING], True, r"\(2 requests, 200 \+ 20 tokens\)"),
+        ([Say("Sure!")], False, r"in the form of steps, .*: take another model, or .*TASKLOOM_READER=local"),
+        ([Say(json.dumps({"steps": [{"act": "chat"}]}))], False, "follows the form, but misread"),
+        ([Say(json.dumps({"steps": [{"act": "remove", "on": 3}]}))], False, "follows the form, but misread"),
+        ([Fault(401, "sk-hidden")], False, "refused the key .401.: check OPENAI_API_KEY"),
+        ([Fault(404)], False, "does not know the model .* check TASKLOOM_MODEL"),
+        ([Fault(429, retry_after=99)], False, "busy .429. and asks to wait 99 s"),
+        ([Trickle(0.05)], False, "did not answer in time .TASKLOOM_MODEL_TIMEOUT: 2 s."),
+    ],
+)  # fmt: skip
+def test_doctor_has_the_model_read_a_sentence(
+    script: list[Reply], ok: bool, told: str, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OpenAIServer(script) as server:
+        monkeypatch.setenv("TASKLOOM_MODEL", "good")
+        monkeypatch.setenv("TASKLOOM_MODEL_TIMEOUT", "2")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
+        monkeypatch.setattr("taskloom.agent.doctor._endpoint", lambda _: Finding("endpoint", None, ""))
+        result = invoke("doctor", "--json", code=not ok)
+    (found,) = [one for one in json.loads(result.stdout)["findings"] if one["name"] == "reading"]
+    assert found["ok"] is ok
+    assert re.search(told, found["text"])
+    assert "hidden" not in result.output
 
 
 def test_doctor_reads_the_whole_database(

@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from taskloom.agent.experiences import Taught, example, learned, made, settled
 from taskloom.agent.graph import default_services
 from taskloom.agent.interpreter import Detail, Reading, Step, View
+from taskloom.agent.llm import reading_prompt
 from taskloom.agent.longterm import LongTerm
 from taskloom.agent.nodes import Services, Voice
 from taskloom.agent.replies import TemplateResponder
@@ -23,6 +24,7 @@ from taskloom.agent.rules import Rules
 from taskloom.agent.settings import Settings
 from taskloom.agent.state import Change, Pending, Turn
 from taskloom.agent.threads import Taskloom
+from taskloom.agent.wire import steps_of
 from taskloom.memory.embed import MiniLM
 from taskloom.memory.operations import (
     Add,
@@ -392,11 +394,10 @@ def test_a_models_prompt_has_examples_between_quotes(tmp_path: Path) -> None:
         prompt = server.requests[0]["messages"][1]["content"]
     (line,) = [line for line in prompt.splitlines() if "suits everybody" in line]
     assert prompt.splitlines()[prompt.splitlines().index(line) - 1] == "Read so before:"
-    shown = json.loads(line)  # one text between quotes: what is in it cannot end it
-    words, _, steps = shown.partition(' -> {"steps": ')
+    words, end = json.JSONDecoder().raw_decode(line)  # text between quotes: what is in it cannot end it
     assert words == hostile
-    assert '"value": "Friday"' in steps
-    assert "dinner" in steps
+    (step,) = json.loads(line[end:])["steps"]
+    assert (step["on"], step["value"]) == ("dinner", "Friday")
 
 
 # ---- pure: made and settled -----------------------------------------------------------------------
@@ -510,13 +511,111 @@ def test_words_mean_steps_that_have_their_values_and_name_their_task(
     assert known.experience.text == (told if same else "plainly")
 
 
-def test_items_are_told_to_a_model_by_their_slots() -> None:
-    items = [{"slot": "item", "value": "honey", "task": "t9"}, {"slot": "item", "value": "tea"}]
-    shown = example(
-        experience("put honey and tea on the pile", {"act": "add", "target": "pile", "items": items})
+SAYABLE: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    (
+        "Do it on Monday",
+        {"act": "set", "target": "date", "slot": "date", "value": "Monday"},
+        {"act": "set", "on": "date", "slot": "date", "value": "Monday"},
+    ),
+    (
+        "put honey and tea on the pile",
+        {"act": "add", "target": "pile", "within": "pile", "items": [
+            {"slot": "item", "value": "honey", "task": "t9"}, {"slot": "item", "value": "tea"}]},
+        {"act": "add", "on": "pile", "items": {"item": ["honey", "tea"]}},
+    ),
+    (
+        "Book a table for 4",
+        {"act": "task", "intent": "new", "target": "book a table", "task": "t3", "slot": "book_a_table",
+         "details": [{"slot": "party_size", "value": "4"}]},
+        {"act": "task", "title": "book a table", "details": {"party_size": "4"}},
+    ),
+    (
+        "walls dry first",
+        {"act": "need", "target": "painting", "items": [{"slot": "task", "value": "walls", "task": "t1"}]},
+        {"act": "need", "on": "painting", "refs": ["walls"]},
+    ),
+    (
+        "just A and a new B",
+        {"act": "only", "target": "bag", "items": [
+            {"slot": "item", "value": "A", "task": "t1"}, {"slot": "item", "value": "B"}]},
+        {"act": "only", "on": "bag", "items": {"item": "B"}, "refs": ["A"]},
+    ),
+    (
+        "Bo at 2, the rest at 4",
+        {"act": "split", "target": "tour", "parts": [
+            {"members": ["Bo"], "details": [{"slot": "time", "value": "2", "task": "t4"}]},
+            {"rest": True, "details": [{"slot": "time", "value": "4"}]}]},
+        {"act": "split", "on": "tour", "parts": [
+            {"who": ["Bo"], "details": {"time": "2"}}, {"rest": True, "details": {"time": "4"}}]},
+    ),
+    ("as it was at first", {"act": "back", "target": "date", "old": "original"},
+     {"act": "back", "on": "date", "to": "first"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "step", "reply"), SAYABLE, ids=[said for said, _, _ in SAYABLE])
+def test_an_example_is_in_the_form_that_the_prompt_teaches(
+    said: str, step: dict[str, Any], reply: dict[str, Any]
+) -> None:
+    assert (
+        example(experience(said, step)) == f'"{said}" {json.dumps({"steps": [reply]}, separators=(",", ":"))}'
     )
-    assert '"items": {"item": ["honey", "tea"]}' in shown
-    assert "t9" not in shown
+    _round_trip(said, step)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"act": "again", "target": "flights"},
+        {"tool": "search", "args": {}},
+        {"act": "set", "target": "2", "value": "Monday"},  # would be a number of the prompt
+        {"act": "set", "target": "hotel", "value": " Ritz "},
+        {"act": "done", "target": "hotel", "value": "Ritz"},
+        {"act": "assign", "value": "Ann", "everywhere": True, "everyone": True},
+        {"act": "task"},
+        {},
+    ],
+)
+def test_what_a_model_cannot_write_is_no_example(step: dict[str, Any]) -> None:
+    assert example(experience("so", step)) == ""
+    prompt, _ = reading_prompt("so", View(TaskGraph(), examples=lambda: (experience("so", step),)))
+    assert "Read so before" not in prompt
+
+
+ACTS = ("task", "set", "add", "replace", "remove", "done", "back", "need", "share", "assign", "only", "shift")
+NAMES = st.sampled_from(["", "hotel", "the trip", 'a "b"', "4", "é <|x", "x\u2028y"])
+DETAILS = st.lists(
+    st.builds(lambda slot, value: {"slot": slot, "value": value}, st.sampled_from("abc"), NAMES), max_size=3
+)
+STEP = st.fixed_dictionaries(
+    {"act": st.sampled_from(ACTS)},
+    optional={
+        "target": NAMES, "within": NAMES, "slot": NAMES, "title": NAMES, "value": NAMES, "old": NAMES,
+        "items": DETAILS, "details": DETAILS, "everywhere": st.booleans(), "everyone": st.booleans(),
+    },
+)  # fmt: skip
+
+
+@given(said=NAMES.filter(bool), step=STEP)
+def test_an_example_says_what_the_experience_does(said: str, step: dict[str, Any]) -> None:
+    _round_trip(said, step)
+
+
+def _round_trip(said: str, step: dict[str, Any]) -> None:
+    """What is shown is read as the same step again, and stands on one line."""
+    if not (shown := example(experience(said, step))):
+        return
+    assert len(shown.splitlines()) == 1
+    assert "<|" not in shown
+    words, end = json.JSONDecoder().raw_decode(shown)
+    assert words == said
+    meant = Step.model_validate({**step, "text": said})
+    (read,) = steps_of(shown[end:], said, TaskGraph(), ())
+    assert (read.act, read.value, read.old) == (meant.act, meant.value, meant.old)
+    assert sorted((one.slot, one.value) for one in read.details) == sorted(
+        (one.slot, one.value) for one in meant.details
+    )
+    assert sorted(one.value for one in read.items) == sorted(one.value for one in meant.items)
 
 
 def test_a_policy_with_all_additions_offers_what_went_wrong_too(tmp_path: Path, store: InMemoryStore) -> None:

@@ -88,7 +88,7 @@ SO_READ = Experience(
     id="e1",
     text="do it on Monday",
     at=now(),
-    execution=({"act": "set", "value": "Monday"},),
+    execution=({"act": "set", "target": "date", "value": "Monday"},),
     status="confirmed",
 )
 VIEW = View(GRAPH, turn=9)
@@ -156,9 +156,7 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def chat(url: str | None, **changed: Any) -> ChatModel:
-    quick = ModelSettings(
-        "test-model", SecretStr(CANARY), url, timeout=2, patience=5, backoff=0.001, cooldown=0
-    )
+    quick = ModelSettings("test-model", SecretStr(CANARY), url, patience=5, backoff=0.001, cooldown=0)
     return ChatModel(replace(quick, **changed))
 
 
@@ -682,7 +680,6 @@ PASSING: dict[str, Reply] = {
     "503": Fault(503, retry_after=0.01),
     "504": Fault(504),
     "529": Fault(529),
-    "timeout": Hang(0.6),
     "cut before the body": Cut(Say(GOOD), 0.0),
     "cut midway": Cut(Say(GOOD), 0.5),
 }
@@ -690,14 +687,14 @@ PASSING: dict[str, Reply] = {
 
 @pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
 def test_a_fault_that_passes_is_waited_out(server: OpenAIServer, fault: Reply) -> None:
-    reading = read(server, [fault, fault, Say(GOOD)], timeout=0.2)
+    reading = read(server, [fault, fault, Say(GOOD)])
     assert (reading.steps, reading.by, reading.note) == (STEPS, "model", "")
     assert reading.usage.model_calls == 3
 
 
 @pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
 def test_a_fault_that_stays_leaves_it_to_the_rules(server: OpenAIServer, fault: Reply) -> None:
-    reading = read(server, [fault], timeout=0.1)
+    reading = read(server, [fault])
     assert (reading.steps, reading.by) == (FALLBACK, "rules")
     assert reading.note.startswith("I read this without the model: the model")
     assert len(server.requests) == 3
@@ -722,16 +719,16 @@ def test_a_date_to_wait_for(server: OpenAIServer) -> None:
 
 def test_patience_bounds_all_requests_together(server: OpenAIServer) -> None:
     begun = time.monotonic()
-    reading = read(server, [Hang(30)], timeout=0.3, patience=0.5, tries=50)
-    assert time.monotonic() - begun < 15
+    reading = read(server, [Hang(30)], patience=0.5, tries=50)
+    assert time.monotonic() - begun < 1.5
     assert reading.by == "rules"
 
 
 def test_an_endpoint_that_is_down_is_left_alone_for_a_while(server: OpenAIServer) -> None:
     server.play([Fault(500)])
     model = ModelInterpreter(chat(server.url, cooldown=0.5), FakeRules())
-    first = model.read(SAID, VIEW)
-    assert model.read(SAID, VIEW).note == first.note
+    assert "(500)" in model.read(SAID, VIEW).note
+    assert model.read(SAID, VIEW).note == ""
     assert len(server.requests) == 3
     time.sleep(0.5)
     server.play([Say(GOOD)])
@@ -929,7 +926,7 @@ def test_the_prompt_has_the_talk_the_question_the_slots_and_the_examples() -> No
         '"hotel: area=north|south"',
         '"bus: seat"',
         "Read so before:",
-        r'"do it on Monday -> {\"steps\": [{\"act\": \"set\", \"value\": \"Monday\"}]}"',
+        '"do it on Monday" {"steps":[{"act":"set","on":"date","value":"Monday"}]}',
         "Before:",
         'user "three"',
         'assistant "3"',
@@ -1098,7 +1095,7 @@ def test_the_note_is_said_first(server: OpenAIServer) -> None:
 def test_a_reply_is_asked_for_again_until_it_begins(server: OpenAIServer, fault: Reply) -> None:
     if isinstance(fault, Cut) and fault.keep:
         fault = Cut(fault.reply, 0.01)
-    pieces, usage = write(server, [fault, Say("Done.")], timeout=0.2)
+    pieces, usage = write(server, [fault, Say("Done.")])
     assert "".join(pieces) == "Done."
     assert usage.model_calls == 2
 
@@ -1439,12 +1436,7 @@ def test_the_chat_model_of_the_settings() -> None:
         model_timeout=7,
     )
     found = chat_model(given_settings).settings
-    assert (found.model, found.base_url, found.timeout, found.patience) == (
-        "one",
-        "http://127.0.0.1:9/v1",
-        7,
-        14,
-    )
+    assert (found.model, found.base_url, found.patience) == ("one", "http://127.0.0.1:9/v1", 7)
     assert chat_model(given_settings, "two").settings.model == "two"
 
 

@@ -42,7 +42,7 @@ def server() -> Iterator[OpenAIServer]:
 @pytest.fixture
 def narrator(server: OpenAIServer) -> Narrator:
     settings = ModelSettings(
-        model="test", api_key=SecretStr("key"), base_url=server.url, timeout=0.5, patience=2, tries=2,
+        model="test", api_key=SecretStr("key"), base_url=server.url, patience=2, tries=2,
         backoff=0.01, cooldown=0,
     )  # fmt: skip
     return Narrator(ChatModel(settings))
