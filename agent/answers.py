@@ -291,7 +291,7 @@ class Answers:
         found, plain = [], len(nodes) == 1 and not answer.question.value
         for node in nodes:
             name = self.names.full(node)
-            if plain and node.status == "open" and self.graph.parts(node.id):
+            if plain and node.status == "open" and node.parent is None and self.graph.parts(node.id):
                 found.append(self.names.state(node))
                 continue
             if node.stale_since is not None:

@@ -61,9 +61,9 @@ def _version(name: str) -> str:
 def _mode(given: Settings) -> str:
     if not given.model:
         return "rules only, nothing is sent anywhere (TASKLOOM_MODEL names a model)"
-    reading = {"auto": "all but bare answers", "model": "always", "local": "never"}[given.reader]
-    writing = {"template": "by template", "model": "by the model", "auto": "by the model unless plain"}
-    return f"{reading} the model {given.model}; replies {writing[given.replies]}"
+    reading = {"auto": "reads all but bare answers", "model": "reads every turn", "local": "does not read"}
+    writing = {"template": "by template", "model": "by the model", "auto": "by template where one fits"}
+    return f"the model {given.model} {reading[given.reader]}; replies {writing[given.replies]}"
 
 
 def _endpoint(given: Settings) -> Finding:

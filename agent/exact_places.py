@@ -118,8 +118,8 @@ class Places(Ground):
     def slot_in(self, whole: TaskNode, name: str, value: str | None = None) -> TaskNode | None:
         """The slot of a task by its name; None where it has none of it.
 
-        The exact name goes first; else one whose name has all words of the other and ends alike ("time" and
-        "arrival time", not "hotel" and "hotel address"), where just one has, of the value's kind.
+        The exact name goes first; else the only one, of the value's kind, whose name says more and ends alike
+        ("time" for the "arrival time", not "hotel" for the "hotel address").
 
         Raises:
             Doubt: several say more of the same thing.
@@ -134,7 +134,7 @@ class Places(Ground):
         kind = values.kind_of(value) if value is not None else None
         alike = [
             node for node in parts
-            if not is_member(node) and any(_alike(name, own) for own in (node.title, node.name))
+            if not is_member(node) and any(_says_less(name, own) for own in (node.title, node.name))
             and (kind is None or values.kind_of(node.value or "") in (kind, None))
         ]  # fmt: skip
         if len(alike) > 1:
@@ -238,10 +238,13 @@ def name_words(name: str) -> frozenset[str]:
     return frozenset(kept[:-1] if len(kept) > 1 and kept[-1] == "number" else kept)
 
 
-def _alike(one: str, other: str) -> bool:
-    """Whether two names end alike and one has all words of the other: 'time' and 'arrival time'."""
-    words, others = name_words(one), name_words(other)
-    return bool(words and others) and (words <= others or others <= words) and _head(one) == _head(other)
+def _says_less(name: str, held: str) -> bool:
+    """Whether a name has only words of another and ends alike: 'time' for the 'arrival time'.
+
+    Not the other way round: who says "substitute teacher" where there is a teacher means somebody else.
+    """
+    words, more = name_words(name), name_words(held)
+    return bool(words) and words <= more and _head(name) == _head(held)
 
 
 def _head(name: str) -> str:

@@ -74,8 +74,9 @@ def outline(utterance: str, view: View) -> Outline:
     """The tasks that matter for an utterance, numbered from 1 in tree order.
 
     Every whole task is there with the slot that names it; what the words name, and the tasks that the talk
-    is about, with all of their parts; then what was changed last, as far as `view.budget` goes. What is left
-    out of a task is counted behind it. Tasks that went lately, or that the words name, are listed at the end.
+    is about, with all of their parts; then what was changed last, while that takes less than half of
+    `view.budget`. What is left out of a task is counted behind it. Tasks that went lately, or that the words
+    name, are listed at the end.
     """
     graph = view.graph
     named = matching(graph, utterance, gone=True, limit=NAMED)
@@ -85,7 +86,7 @@ def outline(utterance: str, view: View) -> Outline:
     for key in outline_order(view, named):
         chain = [one for one in (key, *(up.id for up in graph.ancestors(key))) if one not in chosen]
         cost = sum(_cost(graph[one]) for one in chain)
-        if spent + cost > view.budget:
+        if spent + cost > view.budget // 2:
             break
         spent += cost
         chosen.update(dict.fromkeys(chain))
@@ -136,6 +137,10 @@ class _Drawing:
     def __init__(self, view: View, chosen: Sequence[TaskNode], gone: Sequence[TaskNode]) -> None:
         self.view, self.graph, self.gone = view, view.graph, gone
         created = sorted(chosen, key=lambda node: _number(node.id))
+        first: dict[tuple[str | None, str], int] = {}  # members of a kind stand together
+        for position, node in enumerate(created):
+            first.setdefault((node.parent, base(node.slot) if _is_listed(node) else node.id), position)
+        created.sort(key=lambda node: first[node.parent, base(node.slot) if _is_listed(node) else node.id])
         self.tree = [pair for pair in nested(created) if not self._inline(pair[0])]
         self.shown = {node.id for node in created}
         ordered = [*(node for node, _ in self.tree), *gone]
@@ -217,6 +222,11 @@ class _Drawing:
     def _inline(self, node: TaskNode) -> bool:
         """Whether a task is told with the one that it is part of: who does it."""
         return node.parent is not None and is_assignee(node) and not self.graph.parts(node.id)
+
+
+def _is_listed(node: TaskNode) -> bool:
+    """Whether a task may be one of a list: it has no name of its own but a number."""
+    return node.parent is not None and base(node.slot) != node.name
 
 
 def is_assignee(node: TaskNode) -> bool:

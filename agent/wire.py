@@ -9,16 +9,19 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from taskloom.agent.interpreter import Act, Asked, Detail, Step, StepPart
+from taskloom.agent.values import kind_of
 from taskloom.agent.wording import base
 from taskloom.memory.operations import Intent, QuestionKind
+from taskloom.memory.retrieve import matching
 from taskloom.memory.tasks import TaskGraph
+from taskloom.memory.words import fold
 
 MAX_REPLY = 40_000  # characters of a reply
 MAX_TEXT = 2_000  # characters of one text in it
@@ -64,7 +67,7 @@ _FORMS: dict[Verb, tuple[str, str]] = {
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["steps"],
-    "properties": {"steps": {"type": "array", "items": {"type": "object", "required": ["act"]}}},
+    "properties": {"steps": {"type": "array", "items": {"type": "object"}}},
 }
 """What an endpoint holds a reply to. Acts and fields stand in the prompt alone, where each call would pay for
 them twice; `steps_of` holds the reply to all of them."""
@@ -95,7 +98,8 @@ def steps_of(reply: str, utterance: str, graph: TaskGraph, ids: Sequence[str]) -
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the object"
         raise WireError(f"{where}: {first['msg']}") from error
-    reader = _Reader(utterance, graph, ids)
+    made = {fold(step.title) for step in wire.steps if step.title}
+    reader = _Reader(utterance, graph, ids, made)
     steps: list[Step] = []
     for number, step in enumerate(_apart(wire.steps), 1):
         try:
@@ -243,8 +247,8 @@ _EACH: frozenset[Verb] = frozenset(("remove", "hold", "resume", "done", "reopen"
 class _Reader:
     """Turns what a model wrote into steps, its task numbers into ids."""
 
-    def __init__(self, utterance: str, graph: TaskGraph, ids: Sequence[str]) -> None:
-        self.utterance, self.graph, self.ids = utterance, graph, ids
+    def __init__(self, utterance: str, graph: TaskGraph, ids: Sequence[str], made: Collection[str]) -> None:
+        self.utterance, self.graph, self.ids, self.made = utterance, graph, ids, made
 
     def steps(self, wire: _Step) -> Iterator[Step]:
         """One step for each task that is meant."""
@@ -299,6 +303,8 @@ class _Reader:
         act: Any = wire.act
         target, task = self._place(place)
         within, within_task = self._place(wire.within)
+        if act == "set":
+            self._check_set(wire, within if within_task is None else "", task)
         if any(not (part.title or part.who or part.rest or part.details) for part in wire.parts):
             raise WireError("a part says nothing")
         if act == "split" and len(wire.parts) < 2:
@@ -343,6 +349,16 @@ class _Reader:
             ),
             asked=asked,
         )
+
+    def _check_set(self, wire: _Step, within: str, task: str | None) -> None:
+        """Refuse a value for a task that is none, and a time, date or amount for the name of a task."""
+        if within and fold(within) not in self.made and not matching(self.graph, within, gone=True, limit=1):
+            raise WireError(f"in: there is no task {within[:60]}; the name of a slot goes into slot")
+        node = self.graph.get(task or "")
+        if node is None or node.value is not None or wire.slot or wire.details or wire.items:
+            return
+        if (kind := kind_of(wire.value or "")) not in (None, kind_of(node.title)):
+            raise WireError(f"on: a task has no value of its own; say in, and in slot what {kind} it is")
 
     def _place(self, ref: int | str | None) -> tuple[str, str | None]:
         """The words for a place, and its id where a number was given."""

@@ -13,7 +13,7 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from taskloom.agent.graph import Taskgraph, build_graph
-from taskloom.agent.interpreter import Reading, Step, Usage, View
+from taskloom.agent.interpreter import Asked, Reading, Step, Usage, View
 from taskloom.agent.nodes import Services, Voice
 from taskloom.agent.responder import Brief, Responder
 from taskloom.memory.operations import (
@@ -21,9 +21,11 @@ from taskloom.memory.operations import (
     Check,
     Clarify,
     Complete,
+    Inactivate,
     Operation,
     Question,
     Remove,
+    Undo,
     Update,
 )
 
@@ -38,7 +40,11 @@ class Commands:
         self.views.append(view)
         if "crash" in utterance:
             raise RuntimeError("the interpreter broke")
-        steps = tuple(Step(text=part.strip(), act="set") for part in utterance.split(";"))
+        free = Asked(kind="summary", free=True)
+        steps = tuple(
+            Step(text=part.strip(), act="set", asked=free if "free" in part else None)
+            for part in utterance.split(";")
+        )
         return Reading(steps, usage=Usage(model_calls=1, prompt_tokens=10, completion_tokens=2))
 
 
@@ -61,6 +67,12 @@ def _operation(text: str, view: View) -> Operation:
             return Complete(task=key, said=text)
         case ["ask", key]:
             return Check(question=Question(kind="value", tasks=(key,)), said=text)
+        case ["free", key]:
+            return Check(question=Question(kind="summary", tasks=(key,)), said=text)
+        case ["hold", key]:
+            return Inactivate(task=key, said=text)
+        case ["undo", turn]:
+            return Undo(turn=int(turn), said=text)
         case ["lost"]:
             raise LookupError("nothing is where it should be")
         case _:

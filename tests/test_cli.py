@@ -560,7 +560,7 @@ def test_doctor_looks_at_the_endpoint(
     assert report["ok"] is (ok is not False)
     assert found["endpoint"]["ok"] is ok
     assert told in found["endpoint"]["text"]
-    assert found["mode"]["text"].startswith("rules first, then the model good")
+    assert found["mode"]["text"].startswith("the model good reads all but bare answers")
     assert found["key"]["text"] == "OPENAI_API_KEY is set"
 
 

@@ -75,9 +75,11 @@ def test_rules_alone_without_a_model() -> None:
     assert voice("rules").interpreter is voice("").interpreter
 
 
-def test_a_model_in_settings_or_context_puts_it_behind_the_rules() -> None:
+def test_a_model_in_settings_or_context_reads() -> None:
     voice = default_services(Settings(model="small", openai_base_url="http://127.0.0.1:9")).voice
-    assert type(voice("").interpreter).__name__ == "Hybrid"
+    assert type(voice("").interpreter).__name__ == "Gate"
+    local = Settings(model="small", reader="local", openai_base_url="http://127.0.0.1:9")
+    assert type(default_services(local).voice("").interpreter).__name__ == "Taught"
     assert type(voice("rules").interpreter).__name__ == "Taught"
     assert voice("other") is not voice("")
 
@@ -274,17 +276,15 @@ def test_a_faulty_reply_is_written_again_then_by_template(replies: list[str], re
     assert model.briefs[-1].faults == (("wrong value",) if len(replies) == 2 else ())
 
 
-def test_style_auto_asks_the_model_only_for_more_than_confirmations() -> None:
-    model = Wrong("a model's answer")
+def test_style_auto_asks_the_model_only_for_what_no_template_tells() -> None:
+    model = Wrong("a model's answer", "a model's answer")
     graph = build_graph(services(responder=model), checkpointer=InMemorySaver())
     say(graph, "task trip; put t1 place Rome")
+    assert say(graph, "ask t2")["turn"].reply == "[2 tasks] check: ok. It is Rome."
     assert model.briefs == []
-    assert say(graph, "ask t2")["turn"].reply == "amodel'sanswer"
+    assert say(graph, "free t2")["turn"].reply == "amodel'sanswer"
     assert model.briefs[0].facts
-    assert (
-        say(graph, "ask t2", Context(reply_style="template"))["turn"].reply
-        == "[2 tasks] check: ok. It is Rome."
-    )
+    assert say(graph, "ask t2", Context(reply_style="model"))["turn"].reply == "amodel'sanswer"
 
 
 def streamed(graph: Taskgraph, text: str, context: Context | None = None) -> list[tuple[Any, Any]]:
@@ -315,8 +315,8 @@ def test_a_template_reply_streams_too(graph: Taskgraph) -> None:
 
 
 def test_removing_a_whole_task_asks_first(graph: Taskgraph) -> None:
-    say(graph, "task trip; put t1 place Rome; task cart", ASK)
-    asked = say(graph, "drop t1; drop t3", ASK)
+    say(graph, "task trip; put t1 place Rome; task cart")
+    asked = say(graph, "drop t1", ASK)
     [interrupt] = asked["__interrupt__"]
     assert interrupt.value["action"] == "remove"
     assert interrupt.value["tasks"] == ["trip", "place"]
@@ -324,8 +324,8 @@ def test_removing_a_whole_task_asks_first(graph: Taskgraph) -> None:
     assert "approve" in interrupt.response_schema["properties"]
     assert set(values(graph)) == {"t1", "t2", "t3"}
     done = graph.invoke(Command(resume={"approve": True}), CONFIG, context=ASK)
-    assert done["turn"].reply == "[0 tasks] remove: ok. remove: ok."
-    assert values(graph) == {}
+    assert done["turn"].reply == "[1 tasks] remove: ok."
+    assert set(values(graph)) == {"t3"}
 
 
 def test_a_rejected_removal_says_that_nothing_was_removed(graph: Taskgraph) -> None:
@@ -336,13 +336,19 @@ def test_a_rejected_removal_says_that_nothing_was_removed(graph: Taskgraph) -> N
     assert values(graph) == {"t1": None, "t2": "Rome"}
 
 
-def test_two_approvals_in_one_turn_are_asked_in_order(graph: Taskgraph) -> None:
-    say(graph, "task a; put t1 x 1; task b; put t3 x 2")
-    say(graph, "drop t1; drop t3", ASK)
-    second = graph.invoke(Command(resume={"approve": False}), CONFIG, context=ASK)
-    assert second["__interrupt__"][0].value["tasks"] == ["b", "x"]
-    graph.invoke(Command(resume={"approve": True}), CONFIG, context=ASK)
-    assert set(values(graph)) == {"t1", "t2"}
+@pytest.mark.parametrize("words", ["drop t1; drop t3", "hold t1; hold t3", "drop t3; undo 1"])
+def test_what_takes_several_tasks_out_is_asked_about_at_once(graph: Taskgraph, words: str) -> None:
+    say(graph, "task a; put t1 x 1")
+    say(graph, "task b")
+    [interrupt] = say(graph, words, ASK)["__interrupt__"]
+    assert interrupt.value["question"] == "Take 2 tasks out: a and b?"
+    assert interrupt.value["tasks"] == ["a", "b"]
+    done = graph.invoke(Command(resume={"approve": False}), CONFIG, context=ASK)
+    assert "nothing was removed" in done["turn"].reply
+    assert set(values(graph)) == {"t1", "t2", "t3"}
+    say(graph, words, ASK)
+    assert "__interrupt__" not in graph.invoke(Command(resume={"approve": True}), CONFIG, context=ASK)
+    assert values(graph) == {}
 
 
 def test_parts_and_bare_tasks_go_without_asking(graph: Taskgraph) -> None:

@@ -218,8 +218,8 @@ MEANT: list[tuple[dict[str, Any], Step]] = [
         ),
     ),
     (
-        {"act": "set", "in": "the party", "slot": "price", "value": "2.50"},
-        Step(text=SAID, act="set", target="price", within="the party", slot="price", value="2.50"),
+        {"act": "set", "in": "the sea", "slot": "price", "value": "2.50"},
+        Step(text=SAID, act="set", target="price", within="the sea", slot="price", value="2.50"),
     ),
     (
         {"act": "replace", "old": "celery", "value": "mushrooms"},
@@ -632,9 +632,10 @@ def test_any_json_gives_steps_on_known_tasks_or_an_error(value: Any) -> None:
         steps = steps_of(json.dumps(value), SAID, GRAPH, ids)
     except WireError:
         return
-    assert len(steps) == len(value["steps"])
-    for step, given_step in zip(steps, value["steps"], strict=True):
-        assert step.act == given_step["act"]
+    acts = [step["act"] for step in value["steps"]]  # one on several tasks is one step for each
+    assert len(steps) >= len(acts)
+    assert {step.act for step in steps} <= {*acts, "need"}
+    for step in steps:
         named = [step.task, step.within_task, *(item.task for item in step.items)]
         assert {task for task in named if task is not None} <= set(ids)
         json.dumps(step.model_dump()).encode()

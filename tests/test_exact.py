@@ -1,0 +1,420 @@
+"""Steps that name tasks by number act on just these, whatever the words around them are like.
+
+The steps are written as a model writes them; the numbers are those of the tasks below, in order of creation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taskloom.agent.exact import ground_exactly
+from taskloom.agent.interpreter import Act, Step, View
+from taskloom.agent.wire import WireError, steps_of
+from taskloom.memory.operations import (
+    Add,
+    Check,
+    Clarify,
+    Complete,
+    Confirm,
+    Inactivate,
+    Link,
+    Operation,
+    Remove,
+    Rollback,
+    Update,
+    apply,
+)
+from taskloom.memory.tasks import TaskGraph
+from tests.test_interpreters import CART, COOKING, PROPOSED, SEAT, WHICH, graph_of, lines_of
+
+NOW = datetime(2026, 3, 2, 9)  # noqa: DTZ001  the clock of a view is local time
+
+
+def parts(whole: str, slot: str, **values: str) -> list[Operation]:
+    """A task with slots; '_' in a name is a space."""
+    made: list[Operation] = [Add(slot=slot, title=slot)]
+    made += [
+        Add(slot=f"{slot}.{name}", title=name.replace("_", " "), value=value, parent=whole)
+        for name, value in values.items()
+    ]
+    return made
+
+
+def grounded(
+    before: Sequence[Operation], *steps: dict[str, Any], **view: Any
+) -> tuple[TaskGraph, tuple[Operation, ...], list[str]]:
+    """The graph after some steps, their operations, and what was refused."""
+    graph = graph_of(*before)
+    seen = View(graph, turn=len(before) + 1, now=NOW, **view)
+    read = steps_of(json.dumps({"steps": steps}), "the words", graph, tuple(graph))
+    operations = ground_exactly(read, seen)
+    refused = []
+    for operation in operations:
+        outcome = apply(graph, operation, turn=seen.turn, said="the words")
+        graph = outcome.graph
+        refused += [outcome.refused] if outcome.refused else []
+    assert graph.faults() == []
+    return graph, operations, refused
+
+
+def changed(before: Sequence[Operation], *steps: dict[str, Any], **view: Any) -> tuple[list[str], list[str]]:
+    """The lines of the plan that go, and those that come."""
+    graph, _, _ = grounded(before, *steps, **view)
+    then, now = lines_of(graph_of(*before)), lines_of(graph)
+    return [line for line in then if line not in now], [line for line in now if line not in then]
+
+
+# ---- slots are told apart by their names ----------------------------------------------------------
+
+TWINS = [
+    ("departure time", "arrival time"),
+    ("start date", "end date"),
+    ("pick-up place", "drop-off place"),
+    ("deposit", "price"),
+    ("first name", "last name"),
+    ("home phone", "work phone"),
+    ("number of tickets", "number of seats"),
+    ("hotel", "hotel address"),
+    ("cost", "late fine"),
+]
+
+
+ALSO = [("teacher", "substitute teacher"), ("time", "arrival time"), ("date", "end date")]
+
+
+@pytest.mark.parametrize(("one", "other"), [*TWINS, *((b, a) for a, b in TWINS), *ALSO])
+def test_a_slot_never_takes_the_value_of_another(one: str, other: str) -> None:
+    before = [Add(slot="trip", title="trip"), Add(slot="trip.x", title=one, value="old", parent="t1")]
+    assert changed(before, {"act": "set", "in": 1, "slot": other, "value": "new"}) == (
+        [], [f"trip / {other} = new"],
+    )  # fmt: skip
+    assert changed(before, {"act": "set", "in": 1, "slot": one, "value": "new"}) == (
+        [f"trip / {one} = old"], [f"trip / {one} = new"],
+    )  # fmt: skip
+    assert changed(before, {"act": "set", "on": 2, "value": "new"})[1] == [f"trip / {one} = new"]
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [("arrival time", "time"), ("phone", "phone number"), ("birth date", "date of birth"),
+     ("library phone", "phone"), ("party budget", "the budget"), ("start_date", "Start Date")],
+)  # fmt: skip
+def test_a_name_that_says_more_of_the_same_means_the_slot(held: str, said: str) -> None:
+    before = [Add(slot="trip", title="trip"), Add(slot="trip.x", title=held, value="old", parent="t1")]
+    assert changed(before, {"act": "set", "in": 1, "slot": said, "value": "new"})[1] == [
+        f"trip / {held} = new"
+    ]
+
+
+def test_two_slots_that_a_name_may_mean_are_asked_about() -> None:
+    before = parts("t1", "trip", departure_time="9 AM", arrival_time="2 PM")
+    graph, operations, _ = grounded(before, {"act": "set", "in": 1, "slot": "time", "value": "3 PM"})
+    (asked,) = operations
+    assert isinstance(asked, Clarify)
+    assert asked.options == ("departure time of trip (9 AM)", "arrival time of trip (2 PM)")
+    assert graph == graph_of(*before)
+
+
+def test_a_slot_of_another_kind_is_left_alone() -> None:
+    before = parts("t1", "hall", deposit_date="May 3")
+    assert changed(before, {"act": "set", "in": 1, "slot": "date", "value": "$200"})[0] == []
+
+
+def test_what_goes_into_one_task_never_lands_in_another() -> None:
+    tickets = Add(slot="party.task", title="buy the tickets", parent="t1")
+    before = [*parts("t1", "party", date="Friday"), tickets, Add(slot="concert", title="concert")]
+    assert changed(before, {"act": "set", "in": 4, "slot": "number of tickets", "value": "4"}) == (
+        [], ["concert / number of tickets = 4"],
+    )  # fmt: skip
+
+
+def test_a_number_shifts_where_it_is_named() -> None:
+    before = [*parts("t1", "a", seats="4"), *parts("t3", "b", seats="10")]
+    assert changed(before, {"act": "shift", "on": 2, "value": "+2"})[1] == ["a / seats = 6"]
+    assert changed(before, {"act": "shift", "on": 3, "value": "*2"})[1] == ["b / seats = 20"]
+
+
+@pytest.mark.parametrize(
+    ("value", "by", "then"),
+    [("June 10th", "+2 days", "June 12th"), ("Thursday", "-1 day", "Wednesday"),
+     ("2 PM", "+90 minutes", "3:30 PM"), ("half past ten", "an hour later", "11:30"),
+     ("ten in the morning", "+30 min", "10:30 in the morning"),
+     ("a quarter past nine", "+1 hour", "10:15"), ("twenty-six tables", "four fewer", "22 tables"),
+     ("$60", "-$25", "$35"), ("$200", "+10 %", "$220"), ("5 nights", "double", "10 nights"),
+     ("45 minutes", "+30 minutes", "75 minutes")],
+)  # fmt: skip
+def test_relative_changes(value: str, by: str, then: str) -> None:
+    before = parts("t1", "plan", thing=value)
+    assert changed(before, {"act": "shift", "on": 2, "value": by})[1] == [f"plan / thing = {then}"]
+
+
+@pytest.mark.parametrize(
+    ("value", "by"), [("soon", "+2 days"), ("3 nights", "+30 minutes"), ("Rome", "+1"), ("2", "-5")]
+)
+def test_what_cannot_be_counted_is_asked_about(value: str, by: str) -> None:
+    before = parts("t1", "plan", thing=value)
+    graph, operations, _ = grounded(before, {"act": "shift", "on": 2, "value": by})
+    assert [type(one) for one in operations] == [Clarify]
+    assert graph == graph_of(*before)
+
+
+# ---- back only to what was ------------------------------------------------------------------------
+
+MOVED = [*parts("t1", "loan", fine="$260"), Update(task="t2", value="$66"), Update(task="t2", value="$41")]
+
+
+@pytest.mark.parametrize(
+    ("step", "now"),
+    [({"act": "back", "on": 2}, "$66"), ({"act": "back", "on": 2, "to": "first"}, "$260"),
+     ({"act": "back", "on": 2, "value": "$260"}, "$260"), ({"act": "back", "in": 1, "slot": "fine"}, "$66"),
+     ({"act": "back", "on": 1}, "$66"), ({"act": "back", "value": "$66"}, "$66"),
+     ({"act": "back", "on": 1, "to": "first"}, "$260")],
+)  # fmt: skip
+def test_back_gives_a_state_that_was(step: dict[str, Any], now: str) -> None:
+    graph, _, _ = grounded(MOVED, step)
+    assert graph["t2"].value == now
+    assert graph["t2"].op == "rollback"
+
+
+def test_back_to_what_never_was_asks() -> None:
+    graph, (asked,), _ = grounded(MOVED, {"act": "back", "on": 2, "value": "$100"})
+    assert isinstance(asked, Clarify)
+    assert "$260" in asked.question
+    assert asked.choices == (Update(task="t2", value="$100"),)
+    assert graph["t2"].value == "$41"
+
+
+def test_a_task_that_was_finished_is_open_again() -> None:
+    before: list[Operation] = [Add(slot="a", title="sand"), Complete(task="t1")]
+    assert grounded(before, {"act": "reopen", "on": 1})[0]["t1"].status == "open"
+    before = [*parts("t1", "a", cost="$5"), Complete(task="t2")]
+    assert grounded(before, {"act": "reopen", "on": 2})[0]["t2"].status == "filled"
+
+
+def test_the_last_change_of_one_task_is_undone() -> None:
+    before = [
+        *parts("t1", "a", x="1"),
+        *parts("t3", "b", y="1"),
+        Update(task="t2", value="2"),
+        Update(task="t4", value="2"),
+    ]
+    graph, operations, _ = grounded(before, {"act": "undo", "on": 1})
+    assert (graph["t2"].value, graph["t4"].value) == ("1", "2")
+    assert [one.kind for one in operations] == ["undo"]
+    assert grounded(before, {"act": "undo"})[0]["t4"].value == "1"
+
+
+# ---- tasks, lists, people -------------------------------------------------------------------------
+
+
+def test_a_task_with_all_that_is_said_of_it() -> None:
+    _, new = changed(
+        (),
+        {
+            "act": "task",
+            "title": "party",
+            "details": {"date": "Friday"},
+            "items": {"guest": ["Ann", "Bo"], "boat": "Curlew"},
+        },
+        {"act": "task", "title": "wine", "in": "party", "details": {"who": "Bo"}},
+        {"act": "add", "in": "party", "items": {"guest": "Cy"}},
+    )
+    assert new == ["party", "party / date = Friday", "party / boat = Curlew", "party / Ann", "party / Bo",
+                   "party / wine", "party / wine / assignee = Bo", "party / Cy"]  # fmt: skip
+
+
+def test_the_same_task_is_not_made_twice_but_another_of_that_name_is() -> None:
+    before = parts("t1", "loan", bank="Granite")
+    more = {"act": "task", "title": "the loan", "details": {"amount": "$5"}}
+    assert changed(before, more)[1] == ["loan / amount = $5"]
+    graph, _, _ = grounded(before, {"act": "task", "title": "loan", "details": {"bank": "Meadow"}})
+    assert lines_of(graph) == ["loan", "loan / bank = Granite", "loan", "loan / bank = Meadow"]
+
+
+def test_what_joins_a_single_thing_makes_a_list_of_it() -> None:
+    before = parts("t1", "class", gear="a towel")
+    graph, _, _ = grounded(before, {"act": "add", "in": 1, "items": {"gear": ["a bottle"]}})
+    assert [node.value or node.title for node in graph.parts("t1")] == ["a towel", "a bottle"]
+
+
+def test_an_order_of_new_tasks() -> None:
+    step = {"act": "order", "in": 1, "refs": ["design", "build", "test"]}
+    assert changed([Add(slot="release", title="release")], step)[1] == [
+        "release / build needs design", "release / design", "release / test needs build",
+    ]  # fmt: skip
+
+
+def test_a_task_and_what_it_waits_for_stand_beside_each_other() -> None:
+    _, new = changed(
+        (),
+        {"act": "task", "title": "plumber", "details": {"date": "Friday"}},
+        {"act": "task", "title": "empty the cupboard", "in": "plumber"},
+        {"act": "need", "on": "plumber", "refs": ["empty the cupboard"]},
+    )
+    assert new == ["plumber needs empty the cupboard", "plumber / date = Friday", "empty the cupboard"]
+
+
+def test_a_new_task_waits_for_what_it_refers_to() -> None:
+    before = [Add(slot="a", title="sand")]
+    _, new = changed(before, {"act": "task", "title": "paint", "refs": [1]})
+    assert new == ["paint needs sand"]
+
+
+def test_who_does_it_comes_goes_and_changes() -> None:
+    before: list[Operation] = [Add(slot="a", title="sand")]
+    assert changed(before, {"act": "assign", "on": 1, "value": "Ana"})[1] == ["sand / assignee = Ana"]
+    before += [Add(slot="a.assignee", title="assignee", value="Ana", parent="t1")]
+    assert changed(before, {"act": "assign", "on": 2, "value": "Bo"})[1] == ["sand / assignee = Bo"]
+    assert changed(before, {"act": "assign", "on": 1})[0] == ["sand / assignee = Ana"]
+    assert changed(before, {"act": "set", "in": 1, "slot": "who", "value": "Bo"})[1] == [
+        "sand / assignee = Bo"
+    ]
+
+
+def test_a_shared_thing_is_replaced_in_one_task_only() -> None:
+    before: list[Operation] = [*COOKING, Link(task="t4", on="t3")]
+    gone, new = changed(before, {"act": "replace", "in": 4, "old": "celery", "value": "leek"})
+    assert gone == ["make dumplings needs chop celery"]
+    assert new == ["make dumplings", "make dumplings / chop leek"]
+
+
+def test_a_weekday_is_replaced_however_it_was_written() -> None:
+    before = [*parts("t1", "a", day="saturday"), *parts("t3", "b", day="Sat evening")]
+    assert changed(before, {"act": "replace", "old": "sat", "value": "sunday"})[1] == [
+        "a / day = sunday", "b / day = Sunday evening",
+    ]  # fmt: skip
+
+
+def test_only_some_of_a_list_stay() -> None:
+    assert changed(CART, {"act": "only", "on": 1, "refs": [4], "items": {"item": ["stand"]}}) == (
+        ["cart / black case", "cart / clear case"], ["cart / stand"],
+    )  # fmt: skip
+
+
+def test_a_time_is_no_name_of_a_task() -> None:
+    before = [Add(slot="a", title="sand"), *parts("t2", "b", date="Friday")]
+    with pytest.raises(WireError, match="has no value of its own"):
+        grounded(before, {"act": "set", "on": 1, "value": "Friday"})
+    with pytest.raises(WireError, match="there is no task deadline"):
+        grounded(before, {"act": "set", "in": "deadline", "value": "Friday"})
+    step = Step(text="make it Monday", act="set", target="sand", task="t1", value="Monday")
+    (asked,) = ground_exactly([step], View(graph_of(*before)))
+    assert isinstance(asked, Clarify)
+
+
+def test_words_that_name_two_tasks_are_asked_about() -> None:
+    graph, (asked,), _ = grounded(CART, {"act": "remove", "on": "case"})
+    assert isinstance(asked, Clarify)
+    assert asked.options == ("black case", "clear case")
+    assert graph == graph_of(*CART)
+    _, (unknown,), _ = grounded(CART, {"act": "remove", "on": "yacht"})
+    assert isinstance(unknown, Clarify)
+
+
+def test_part_of_a_text_and_parts_that_have_left() -> None:
+    before = parts("t1", "a", gear="rope, tent and stove")
+    assert changed(before, {"act": "remove", "on": 2, "value": "tent"})[1] == ["a / gear = rope and stove"]
+    before = [*CART, Remove(task="t2"), Inactivate(task="t3")]
+    assert changed(before, {"act": "resume", "on": [2, 3]})[1] == ["cart / black case", "cart / clear case"]
+
+
+# ---- answers and questions ------------------------------------------------------------------------
+
+
+def test_an_answer_takes_what_was_offered() -> None:
+    assert grounded(PROPOSED, {"act": "yes"})[1] == (Confirm(intent="update", said="the words", task="t2"),)
+    assert grounded(PROPOSED, {"act": "no", "on": 2})[0]["t2"].status == "removed"
+    assert changed(CART, {"act": "yes", "value": "Clear Case"}, question=WHICH)[0] == ["cart / clear case"]
+    _, operations, _ = grounded(CART, {"act": "yes"}, question=WHICH)
+    assert [type(one) for one in operations] == [Clarify]
+    assert changed([Add(slot="trip", title="trip")], {"act": "yes", "value": "aisle"}, question=SEAT)[1] == [
+        "trip / seat = aisle"
+    ]
+
+
+PARTY = [*parts("t1", "party", date="Friday", time="7 PM", place="the barn"),
+         Add(slot="party.task", title="bake", parent="t1"),
+         Add(slot="party.task.assignee", title="assignee", value="Ana", parent="t5"),
+         Add(slot="party.task2", title="sweep", parent="t1")]  # fmt: skip
+ASKED: list[tuple[dict[str, Any], tuple[str, ...], str | None]] = [
+    ({"q": "value", "on": 2}, ("t2",), None),
+    ({"q": "value", "in": 1, "slot": "place"}, ("t4",), None),
+    ({"q": "when", "on": 1}, ("t2", "t3"), None),
+    ({"q": "where", "on": 1}, ("t4",), None),
+    ({"q": "who", "on": 5}, ("t6",), None),
+    ({"q": "who", "on": 7}, ("t7",), "who"),
+    ({"q": "value", "in": 1, "slot": "budget"}, ("t1",), "budget"),
+    ({"q": "left", "on": [1, 5]}, ("t1", "t5"), None),
+    ({"q": "list", "in": 1, "value": "Ana"}, ("t5",), None),
+    ({"q": "left", "value": "Ana"}, ("t5",), None),
+    ({"q": "left"}, (), None),
+]
+
+
+@pytest.mark.parametrize(
+    ("asked", "tasks", "lacking"), ASKED, ids=[json.dumps(asked) for asked, _, _ in ASKED]
+)
+def test_a_question_is_about_what_it_names(
+    asked: dict[str, Any], tasks: tuple[str, ...], lacking: str | None
+) -> None:
+    graph, (check,), _ = grounded(PARTY, {"act": "ask", **asked})
+    assert isinstance(check, Check)
+    assert (check.question.tasks, check.question.slot) == (tasks, lacking)
+    assert graph == graph_of(*PARTY)
+
+
+# ---- whatever a model writes ----------------------------------------------------------------------
+
+NUMBERS = st.integers(1, 7)
+WORDS = st.sampled_from(["Friday", "8 PM", "the barn", "bake", "Ana", "Zed", "party", "+1 day", "*2", "x"])
+ACTS = sorted({*get_args(Act), "order"} - {"again"})
+KINDS = st.sampled_from(["guest", "item", "task", "boat"])
+PART = st.fixed_dictionaries({"who": st.lists(WORDS, min_size=1, max_size=1)})
+STEP = st.fixed_dictionaries(
+    {"act": st.sampled_from(ACTS)},
+    optional={
+        "on": NUMBERS | WORDS | st.lists(NUMBERS, min_size=1, max_size=2),
+        "in": NUMBERS | WORDS,
+        "slot": st.sampled_from(["date", "place", "budget", "who", "arrival time"]),
+        "title": WORDS,
+        "value": WORDS,
+        "old": WORDS,
+        "items": st.dictionaries(KINDS, st.lists(WORDS, min_size=1, max_size=2), max_size=2),
+        "details": st.dictionaries(st.sampled_from(["date", "who", "cost"]), WORDS, max_size=2),
+        "refs": st.lists(NUMBERS | WORDS, min_size=1, max_size=2),
+        "parts": st.lists(PART, min_size=2, max_size=2),
+        "q": st.sampled_from(["value", "who", "when", "left", "claim", "ever", "needs", "list", "other"]),
+        "to": st.just("first"),
+    },
+)
+
+
+@given(st.lists(STEP, min_size=1, max_size=4))
+def test_any_steps_give_operations_that_leave_a_sound_plan(steps: list[dict[str, Any]]) -> None:
+    try:
+        graph, operations, _ = grounded(PARTY, *steps)
+    except WireError:
+        return
+    if all(step["act"] in ("ask", "chat", "unsure") for step in steps):
+        assert graph == graph_of(*PARTY)
+        assert all(isinstance(one, Check | Clarify) for one in operations)
+
+
+@given(NUMBERS, WORDS)
+def test_a_set_on_a_number_changes_nothing_else(number: int, value: str) -> None:
+    try:
+        graph, operations, _ = grounded(PARTY, {"act": "set", "on": number, "value": value})
+    except WireError:
+        return  # a time is no name of a task
+    before = graph_of(*PARTY)
+    moved = {key for key in before if graph[key] != before[key]}
+    assert moved <= {f"t{number}"} | {node.id for node in before.parts(f"t{number}")}
+    assert len(operations) <= 1
+    assert not any(isinstance(one, Rollback) for one in operations)
