@@ -330,6 +330,7 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
         note=turn.note,
         style=context.reply_style or services.replies,
         exchanges=_exchanges(state.get("messages", [])),
+        now=services.clock(),
     )
     if turn.earlier or turn.known:  # told as it is: no model is to make anything of it
         brief = replace(brief, style="template")

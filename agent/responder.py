@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from taskloom.memory.claims import Answer
@@ -25,7 +26,7 @@ class Brief:
     answers to questions, with their verdicts. facts: lines that a prompt may carry, in topological order and
     within the token budget. note: what the user should be told about how the turn was read, or ''.
     style: 'template' or 'model'. exchanges: the last two (user, assistant) pairs. faults: what was wrong with
-    the reply written just before for the same brief; () at first.
+    the reply written just before for the same brief; () at first. now: when the turn is, where that is known.
     """
 
     utterance: str
@@ -37,6 +38,7 @@ class Brief:
     style: str = "template"
     exchanges: tuple[tuple[str, str], ...] = ()
     faults: tuple[str, ...] = ()
+    now: datetime | None = None
 
 
 class Responder(Protocol):
