@@ -8,6 +8,7 @@ server's own text, which may hold a key):
       Misconfigured  a setting must be put right; the message names it
       Rejected       the endpoint does not take this request
       Unusable       an answer that cannot be used: goes back to the model, at most twice
+        Oversized    one so long that it was not read to its end
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ import logging
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import cached_property
+from functools import cache, cached_property
 from json import dumps
 from typing import Any, TypeVar
 
@@ -46,7 +47,7 @@ from taskloom.agent.briefing import reply_prompt
 from taskloom.agent.experiences import example
 from taskloom.agent.interpreter import Interpreter, Reading, Usage, View
 from taskloom.agent.outline import outline, quoted, schema_lines, talk_lines
-from taskloom.agent.responder import Brief, Responder, ResponderError
+from taskloom.agent.responder import Brief, Responder, ResponderError, TooLong
 from taskloom.agent.settings import Settings
 from taskloom.agent.wire import SCHEMA, WireError, steps_of
 from taskloom.memory.store import StoreError
@@ -55,6 +56,8 @@ EXAMPLE, EXAMPLES = 300, 1  # characters of an example in a prompt, and how many
 EMBEDDING_TIMEOUT = 30.0  # seconds for one request
 
 REPAIRS = 2
+LONGEST = 4_000  # characters of a reply; more only where the brief has more to list, twice what it lists
+MOST_READ = 2_000_000  # bytes of an answer on the wire: a piece of a stream takes some 300, whatever it holds
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
@@ -89,6 +92,13 @@ class Unusable(ModelFault):
     def __init__(self, why: str, text: str = "") -> None:
         super().__init__("the model's answer could not be used")
         self.why, self.text = why, text
+
+
+class Oversized(Unusable):
+    """An answer of a size that nobody asked for; what came of it was not kept."""
+
+    def __init__(self) -> None:
+        super().__init__("it was far too long")
 
 
 class Unwritten(ResponderError):
@@ -158,6 +168,7 @@ class ChatModel:
             "use_responses_api": False,
             "stream_usage": True,
             "tags": ["nostream"],  # the graph passes checked pieces on by itself
+            "http_client": _connections(settings.base_url),
         }
         self._writer = ChatOpenAI(**common)
         # Under a graph that streams messages `invoke` would stream too.
@@ -189,7 +200,9 @@ class ChatModel:
         self._no_schema = True
         return text
 
-    def stream(self, messages: Sequence[BaseMessage], meter: Meter, deadline: float) -> Iterator[str]:
+    def stream(
+        self, messages: Sequence[BaseMessage], meter: Meter, deadline: float
+    ) -> Generator[str, None, None]:
         """The pieces of an answer; requests are repeated only until the first piece has come.
 
         Raises:
@@ -233,23 +246,24 @@ class ChatModel:
     ) -> Iterator[str]:
         """The pieces that are not empty, at least one."""
         meter.request()
-        chunks = self._writer.stream(list(messages), timeout=timeout)
-        text, end = "", None
-        while True:
-            with self._faults():
-                chunk = next(chunks, None)
-            if chunk is None:
-                break
-            meter.tokens(getattr(chunk, "usage_metadata", None))
-            end = chunk.response_metadata.get("finish_reason", end)
-            if piece := chunk.text:
-                text += piece
-                yield piece
-            if time.monotonic() > deadline:
-                raise Unreachable("the model took too long")
+        told, end = "", None
+        opened = self._writer.stream(list(messages), timeout=timeout)
+        with closing(opened) as chunks:  # type: ignore[type-var]
+            while True:
+                with self._faults():
+                    chunk = next(chunks, None)
+                if chunk is None:
+                    break
+                meter.tokens(getattr(chunk, "usage_metadata", None))
+                end = chunk.response_metadata.get("finish_reason", end)
+                if piece := chunk.text:
+                    told = told.strip() or piece  # whether there is any, not all of it
+                    yield piece
+                if time.monotonic() > deadline:
+                    raise Unreachable("the model took too long")
         if end is None:
             raise Unreachable("the connection to the model broke off")
-        _check_end(end, text)
+        _check_end(end, told)
 
     # ---- faults ---------------------------------------------------------------------------------
 
@@ -305,6 +319,8 @@ class ChatModel:
             raise fault from None
 
     def _fault(self, error: Exception) -> ModelFault:
+        if isinstance(error, Oversized) or isinstance(error.__cause__, Oversized):
+            return Oversized()
         match error:
             case openai.APITimeoutError():
                 return Unreachable("the model did not answer in time")
@@ -413,6 +429,27 @@ class EndpointEmbedder:
             ) from error
         lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
         return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
+@cache
+def _connections(base_url: str | None) -> Any:  # noqa: ARG001  one pool for each endpoint
+    """The HTTP client that all models of an endpoint share, as langchain-openai does it; bounded."""
+    return openai.DefaultHttpxClient(event_hooks={"response": [_bounded]})
+
+
+def _bounded(response: Any) -> None:
+    """Stop reading an answer of the endpoint where it is longer than any can be; a hook of its client."""
+    chunks = response.iter_bytes
+
+    def bounded(*args: Any, **options: Any) -> Iterator[bytes]:
+        read = 0
+        for chunk in chunks(*args, **options):
+            read += len(chunk)
+            if read > MOST_READ:
+                raise Oversized
+            yield chunk
+
+    response.iter_bytes = bounded
 
 
 def _check_end(finish: str | None, text: str) -> None:
@@ -530,16 +567,26 @@ class ModelResponder:
         """Yield the reply in pieces, the brief's note first; return what it cost.
 
         Raises:
+            TooLong: it is longer than what was asked for; the rest is not read.
             Unwritten: the model did not write it to its end, and there is no fallback.
         """
-        meter, begun = Meter(), False
-        messages = [SystemMessage(prompts.RESPOND), HumanMessage(reply_prompt(brief))]
+        meter, begun, prompt = Meter(), False, reply_prompt(brief)
+        messages = [SystemMessage(prompts.RESPOND), HumanMessage(prompt)]
+        left = max(LONGEST, 2 * len(prompt))
         try:
-            for piece in self.chat.stream(messages, meter, time.monotonic() + self.chat.settings.patience):
-                if not begun and brief.note:
-                    yield f"{brief.note}\n\n"
-                begun = True
-                yield piece
+            with closing(
+                self.chat.stream(messages, meter, time.monotonic() + self.chat.settings.patience)
+            ) as pieces:
+                for piece in pieces:
+                    left -= len(piece)
+                    if left < 0:
+                        raise Oversized
+                    if not begun and brief.note:
+                        yield f"{brief.note}\n\n"
+                    begun = True
+                    yield piece
+        except Oversized:
+            raise TooLong(meter.usage) from None
         except ModelFault as fault:
             why = f"I write this without the model: {fault}."
             if self.fallback is None:

@@ -50,7 +50,7 @@ from .interpreter import Interpreter, Step, Usage, View
 from .lexicon import content
 from .longterm import Examples, LongTerm, Memory, read_with_memory, recollected
 from .replies import faults_of
-from .responder import Brief, Responder, ResponderError
+from .responder import Brief, Responder, ResponderError, TooLong
 from .settings import Style
 from .slots import ASK_AT_MOST, SchemaError, TaskSchema, asked_key, fill, load_schemas, offered_roots
 from .state import Approval, Change, Context, Decision, Pending, State, Turn, tasks_in
@@ -591,6 +591,10 @@ def _written(brief: Brief, responder: Responder, services: Services) -> tuple[AI
         key, pieces = uuid4().hex, responder.respond(brief)
         try:
             message, cost = _streamed(key, pieces)
+        except TooLong as error:
+            usage += error.usage
+            brief = replace(brief, faults=(str(error),))
+            continue
         except ResponderError as error:
             usage += error.usage
             brief = replace(brief, note=" ".join(filter(None, [brief.note, str(error)])))

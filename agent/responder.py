@@ -60,3 +60,11 @@ class ResponderError(RuntimeError):
     """
 
     usage: Usage = Usage()
+
+
+class TooLong(ResponderError):
+    """The reply is longer than anybody asked for: the message says so, in words for its writer."""
+
+    def __init__(self, usage: Usage) -> None:
+        super().__init__("it was far too long: one to three sentences, or the list that was asked for")
+        self.usage = usage
