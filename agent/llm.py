@@ -169,6 +169,7 @@ class ChatModel:
             "stream_usage": True,
             "tags": ["nostream"],  # the graph passes checked pieces on by itself
             "http_client": _connections(settings.base_url),
+            "http_socket_options": (),  # else it warns of a transport of its own, which is not used
         }
         self._writer = ChatOpenAI(**common)
         # Under a graph that streams messages `invoke` would stream too.

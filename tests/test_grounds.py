@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from taskloom.agent.acting import Act, Call
 from taskloom.agent.faults import faults_of
@@ -333,3 +335,40 @@ def test_the_fault_says_what_is_wrong() -> None:
     told = ungrounded("I have booked the hall for $700.", brief)
     assert told[0] == 'says "$700", which is nowhere in the plan or the talk'
     assert 'says "booked", which nobody did: it was only noted' in told
+
+
+NAMES = st.from_regex(r"[B-DF-HJ-NP-TV-Z][aou][qxz][aou][kv]", fullmatch=True)
+
+
+@given(
+    plan=st.sampled_from([PARTY, TRIP, SOUP, RELEASE]),
+    name=NAMES,
+    form=st.sampled_from(["{} is coming.", "I noted that with {}.", "{}, Ann and Bo are in.", "Ask {}."]),
+)
+def test_a_name_that_nobody_gave_is_found_wherever_it_stands(plan: Plan, name: str, form: str) -> None:
+    assert any(f'"{name}"' in fault for fault in ungrounded(form.format(name), plan.brief()))
+
+
+@given(plan=st.sampled_from([PARTY, TRIP, SOUP, RELEASE]), amount=st.integers(600, 10**7))
+def test_an_amount_that_nobody_gave_is_found(plan: Plan, amount: int) -> None:
+    for form in ("It costs ${}.", "That is {} euros.", "It takes {} minutes.", "There are {} of them."):
+        assert ungrounded(form.format(amount), plan.brief())
+
+
+@given(hour=st.integers(1, 11), minute=st.integers(0, 59), evening=st.booleans())
+def test_a_time_is_the_same_in_every_form(hour: int, minute: int, evening: bool) -> None:
+    half = "p" if evening else "a"
+    plan = Plan((("Meet then.", whole("meeting", time=f"{hour}:{minute:02} {half.upper()}M")),))
+    late = hour + 12 * evening
+    for told in (f"{late:02}:{minute:02}", f"{hour}.{minute:02} {half}m", f"{hour}:{minute:02} {half}.m."):
+        assert ungrounded(f"It is at {told} now.", plan.brief()) == []
+    assert ungrounded(f"It is at {(late + 1) % 24:02}:{minute:02} now.", plan.brief())
+
+
+@given(day=st.dates(date(2026, 3, 3), date(2027, 3, 1)))
+def test_a_date_is_the_same_in_every_form(day: date) -> None:
+    plan = Plan((("Meet then.", whole("meeting", date=f"{day:%B} {day.day}")),))
+    for told in (f"{day:%Y-%m-%d}", f"{day.day} {day:%b %Y}", f"{day:%A}, the {day.day}th of {day:%B}"):
+        assert ungrounded(f"It is on {told}.", plan.brief()) == []
+    other = day + timedelta(days=1)
+    assert ungrounded(f"It is on {other:%B} {other.day}.", plan.brief())
