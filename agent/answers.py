@@ -72,7 +72,7 @@ class Answers:
             return [f"Nobody has {told} yet." if who else f"I have no {answer.question.slot} for {told} yet."]
         if not answer.question.tasks and self._besides(answer.question.about, nodes):
             about = quoted(answer.question.about, 60)
-            return [f"I have nothing about {about}.", *[self._told_one(node) for node in nodes[:2]]]
+            return [f"I have nothing about {about}.", *[self._told_one(node) for node in nodes[:INLINE]]]
         active = [node for node in nodes if node.active]
         listed = [node for node in active if self.names.is_member(node) and node.value is not None]
         if len(listed) > 1 and len(listed) == len(active):

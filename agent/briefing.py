@@ -13,6 +13,7 @@ from taskloom.agent.state import Change
 from taskloom.memory.claims import Answer, Event, Verdict, told
 from taskloom.memory.operations import Check, Clarify, Link, Unlink
 from taskloom.memory.tasks import Revision, TaskNode
+from taskloom.memory.words import says
 
 MANY = 40  # tasks in one list
 FEW = 12  # tasks, or events, that go along with something else
@@ -78,15 +79,25 @@ class _Briefing:
         for answer in answers:
             yield from self._answered(answer)
         moved = any(change.changed or change.refused for change in self.turn.changes)
-        if not moved and self._meant():
-            yield "Nothing was changed: it is so already."
-        elif not any(
-            (self.turn.changes, self.turn.acts, self.brief.answers, self.turn.question, self.turn.proposals)
-        ):
-            if turn_noted := self.turn.noted:
-                yield f"Kept in mind for later: {' '.join(quoted(line, 300) for line in turn_noted)}"
-            else:
-                yield "Nothing was changed."
+        told = self.turn.acts or self.brief.answers or self.turn.question or self.turn.proposals
+        if self.turn.noted and not (moved or told):
+            yield f"Kept in mind for later: {' '.join(quoted(line, 300) for line in self.turn.noted)}"
+        elif not moved and (self._meant() or not (self.turn.changes or told)) and not self.turn.question:
+            yield self._unmoved()
+
+    def _unmoved(self) -> str:
+        """Why nothing was changed."""
+        steps = [step for step in self.turn.steps if step.act != "chat"]
+        lost = [step.target for step in steps if step.target and step.task is None and step.act != "unsure"]
+        if not steps:
+            return f"{'Only talk' if self.turn.steps else 'Nothing was changed'}: nothing to note."
+        if self._meant():
+            return "Nothing was changed: it is so already."
+        if lost:
+            return f"Nothing was changed: the plan has no {_cut([quoted(one, 80) for one in lost], 4)}."
+        if all(step.act in ("yes", "no") for step in steps):
+            return "Nothing was changed: no question was open."
+        return "Nothing was changed: it is not clear what is to be changed."
 
     def _done(self, change: Change) -> Iterator[str]:
         operation, graph = change.operation, self.graph
@@ -151,13 +162,17 @@ class _Briefing:
         return [*dict.fromkeys(node.id for key in keys for node in self.graph.subtree(key) if node.active)]
 
     def _formerly(self) -> Iterator[str]:
-        """The former states that a question is about, where neither event nor verdict tells of them."""
+        """The former states that a question is about, where no event or verdict tells of the task."""
         if any(answer.events or answer.question.act for answer in self.brief.answers):
             return
+        verdicts = [answer.verdict for answer in self.brief.answers if answer.verdict]
+        judged = {verdict.task for verdict in verdicts}
         for key, index in self.turn.former:
             node = self.graph.get(key)
-            if node is not None and index < len(node.history):
+            if node is not None and key not in judged and index < len(node.history):
                 state, then = node.states()[index : index + 2]
+                if any(verdict.claimed and says(verdict.claimed, told(state)) for verdict in verdicts):
+                    continue
                 turns = f"from turn {state.turn} to turn {then.turn}, then {then.op}"
                 yield f"Formerly: {self._name(node)} was {quoted(told(state))} {turns}{_words(then.said)}"
 
@@ -184,7 +199,8 @@ class _Briefing:
             text += f" (was {quoted(former, 120)})"
         used = [self.graph[key] for key in node.depends_on if key in self.graph and self.graph[key].active]
         if uses and used:
-            text += f", uses {_cut([quoted(one.title, 80) for one in used], 6)}"
+            done = {one.id: " (done)" for one in used if one.status == "done"}
+            text += f", uses {_cut([quoted(one.title, 80) + done.get(one.id, '') for one in used], 6)}"
         return text + _STATUS.get(node.status, f", {node.status}")
 
     # ---- verdicts ---------------------------------------------------------------------------------

@@ -16,9 +16,10 @@ from taskloom.memory.claims import Answer, Verdict
 from taskloom.memory.operations import Clarify, Replace, names
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
+from .grounds import ungrounded
 from .naming import MANY
 from .responder import Brief
-from .wording import clip, word_set
+from .wording import clip, sentences, word_set
 
 
 def faults_of(reply: str, brief: Brief) -> list[str]:
@@ -30,7 +31,8 @@ def faults_of(reply: str, brief: Brief) -> list[str]:
 
     Returns:
         One line for each fault: a superseded or unknown value given as current, a refuted claim confirmed, a
-        current value that was asked for left out, a proposal or the question to the user left out.
+        name, figure or act that nothing bears out, a current value that was asked for left out, a proposal or
+        the question to the user left out.
     """
     if not reply.strip():
         return ["the reply is empty"]
@@ -40,6 +42,7 @@ def faults_of(reply: str, brief: Brief) -> list[str]:
         *_superseded_as_current(text, brief, answers),
         *_unknown_as_current(text, brief, answers),
         *_claims_confirmed(text, answers),
+        *ungrounded(text, brief),
         *_left_out(reply, brief, answers),
     ]
 
@@ -93,8 +96,6 @@ _WAS_AFTER = re.compile(
     re.IGNORECASE,
 )
 _IN_TURN = re.compile(r"^[\s\"”]*\(?(?:in |from |since )?turns? \d", re.IGNORECASE)
-_END = re.compile(r"(?<=[.!?;])\s|\n")
-_ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|no|vs|e\.g|i\.e|approx|inc|ltd)\.$", re.IGNORECASE)
 _EVERYDAY = word_set(
     """a an and any all done for in is it new no not now of on one open or set that the them these this to two
     was yes you your first last next more none nothing task tasks turn plan list"""
@@ -201,12 +202,9 @@ def _mentions(term: str, text: str) -> Iterator[re.Match[str]]:
 def _segment(text: str, start: int, end: int) -> tuple[str, str, bool]:
     """What stands before and after a place in its sentence, and whether the sentence is a question."""
     first, last = 0, len(text)
-    for match in _END.finditer(text):
-        if match.end() <= start and not _ABBREVIATED.search(text[: match.start()]):
-            first = match.end()
-        elif match.start() >= end and not _ABBREVIATED.search(text[: match.start()]):
-            last = match.start()
-            break
+    for begin, stop in sentences(text):
+        first = begin if begin <= start else first
+        last = min(last, stop) if stop >= end else last
     return text[first:start], text[end:last], text[end:last].rstrip().endswith("?")
 
 
@@ -298,7 +296,9 @@ _YOU_ARE_RIGHT = re.compile(
     r"\byou(?:'|’| a)re (?:absolutely |quite )?(?:right|correct)\b|\bthat(?:'|’|\si)s (?:right|correct)\b",
     re.IGNORECASE,
 )
-_DISAGREES = re.compile(r"^\W*(?:no|nope)\b(?! (?:problem|worries|doubt))", re.IGNORECASE)
+_DISAGREES = re.compile(
+    r"^\W*(?:no|nope)\b(?! (?:problem|worries|doubt)|, not from the start)", re.IGNORECASE
+)
 
 
 def _claims_confirmed(text: str, answers: Sequence[Answer]) -> Iterator[str]:
@@ -334,7 +334,8 @@ def _is_true(answer: Answer, verdict: Verdict | None) -> bool | None:
 
 def _qualified(text: str, agrees: re.Match[str], verdict: Verdict) -> bool:
     """'Yes, originally it was ...': agreement with a claim about what was, as past, in the same sentence."""
-    rest = _END.split(text[agrees.end() :])[0]
+    tail = text[agrees.end() :]
+    rest = tail[: next(sentences(tail))[1]]
     return verdict.kind == "was" and bool(
         re.search(r"\b(?:was|were|originally|earlier|initially|used to)\b", rest)
     )

@@ -8,6 +8,7 @@ server's own text, which may hold a key):
       Misconfigured  a setting must be put right; the message names it
       Rejected       the endpoint does not take this request
       Unusable       an answer that cannot be used: goes back to the model, at most twice
+        Oversized    one so long that it was not read to its end
 """
 
 from __future__ import annotations
@@ -16,8 +17,16 @@ import asyncio
 import logging
 import time
 import warnings
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterator,
+    Sequence,
+)
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -48,7 +57,7 @@ from taskloom.agent.briefing import reply_prompt
 from taskloom.agent.experiences import example
 from taskloom.agent.interpreter import Interpreter, Reading, Usage, View
 from taskloom.agent.outline import outline, quoted, schema_lines, talk_lines
-from taskloom.agent.responder import Brief, Responder, ResponderError
+from taskloom.agent.responder import Brief, Responder, ResponderError, TooLong
 from taskloom.agent.settings import Settings
 from taskloom.agent.wire import SCHEMA, WireError, steps_of
 from taskloom.memory.store import StoreError
@@ -58,6 +67,8 @@ EMBEDDING_TIMEOUT = 30.0  # seconds for one request
 
 REPAIRS = 2
 CLOSING = 0.5  # seconds to end a request that is broken off
+LONGEST = 4_000  # characters of a reply; more only where the brief has more to list, twice what it lists
+MOST_READ = 2_000_000  # bytes of an answer on the wire: a piece of a stream takes some 300, whatever it holds
 _T = TypeVar("_T")
 LATE = "the model did not answer in time"
 TOO_LONG = "the model took too long"
@@ -98,6 +109,13 @@ class Unusable(ModelFault):
     def __init__(self, why: str, text: str = "") -> None:
         super().__init__("the model's answer could not be used")
         self.why, self.text = why, text
+
+
+class Oversized(Unusable):
+    """An answer of a size that nobody asked for; what came of it was not kept."""
+
+    def __init__(self) -> None:
+        super().__init__("it was far too long")
 
 
 class Unwritten(ResponderError):
@@ -154,7 +172,7 @@ class _Lines:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self.connections = openai.DefaultAsyncHttpxClient()
+        self.connections = openai.DefaultAsyncHttpxClient(event_hooks={"response": [_bounded]})
         Thread(target=self._loop.run_forever, name="taskloom-model", daemon=True).start()
 
     def result(self, work: Awaitable[_T], deadline: float) -> _T:
@@ -237,6 +255,7 @@ class ChatModel:
             "use_responses_api": False,
             "stream_usage": True,
             "tags": ["nostream"],  # the graph passes checked pieces on by itself
+            "http_socket_options": (),  # else it warns of a transport of its own, which is not used
         }
         self._writer = ChatOpenAI(**common)
         # Under a graph that streams messages `invoke` would stream too.
@@ -268,7 +287,9 @@ class ChatModel:
         self._no_schema = True
         return text
 
-    def stream(self, messages: Sequence[BaseMessage], meter: Meter, deadline: float) -> Iterator[str]:
+    def stream(
+        self, messages: Sequence[BaseMessage], meter: Meter, deadline: float
+    ) -> Generator[str, None, None]:
         """The pieces of an answer; requests are repeated only until the first piece has come.
 
         Raises:
@@ -310,21 +331,21 @@ class ChatModel:
     def _pieces(self, messages: Sequence[BaseMessage], meter: Meter, deadline: float) -> Iterator[str]:
         """The pieces that are not empty, at least one."""
         meter.request()
-        text, end = "", None
+        told, end = "", None
         with self._chunks(messages, deadline) as chunks:
             while True:
-                with self._faults(late=TOO_LONG if text else LATE):
+                with self._faults(late=TOO_LONG if told else LATE):
                     chunk = next(chunks, None)
                 if chunk is None:
                     break
                 meter.tokens(chunk.usage_metadata)
                 end = chunk.response_metadata.get("finish_reason", end)
                 if piece := chunk.text:
-                    text += piece
+                    told = told.strip() or piece  # whether there is any, not all of it
                     yield piece
         if end is None:
             raise Unreachable("the connection to the model broke off")
-        _check_end(end, text)
+        _check_end(end, told)
 
     @contextmanager
     def _chunks(self, messages: Sequence[BaseMessage], deadline: float) -> Iterator[Iterator[AIMessageChunk]]:
@@ -403,6 +424,8 @@ class ChatModel:
             raise fault from None
 
     def _fault(self, error: Exception) -> ModelFault:
+        if isinstance(error, Oversized) or isinstance(error.__cause__, Oversized):
+            return Oversized()
         match error:
             case openai.APIConnectionError():
                 return Unreachable(
@@ -507,6 +530,21 @@ class EndpointEmbedder:
             ) from error
         lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
         return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
+async def _bounded(response: Any) -> None:
+    """Stop reading an answer of the endpoint where it is longer than any can be; a hook of its client."""
+    chunks = response.aiter_bytes
+
+    async def bounded(*args: Any, **options: Any) -> AsyncIterator[bytes]:
+        read = 0
+        async for chunk in chunks(*args, **options):
+            read += len(chunk)
+            if read > MOST_READ:
+                raise Oversized
+            yield chunk
+
+    response.aiter_bytes = bounded
 
 
 def _check_end(finish: str | None, text: str) -> None:
@@ -635,17 +673,25 @@ class ModelResponder:
         """Yield the reply in pieces, the brief's note first; return what it cost.
 
         Raises:
+            TooLong: it is longer than what was asked for; the rest is not read.
             Unwritten: the model did not write it to its end, and there is no fallback.
         """
-        meter, begun = Meter(), False
+        meter, begun, prompt = Meter(), False, reply_prompt(brief)
         deadline = time.monotonic() + self.chat.settings.patience - brief.spent
-        messages = [SystemMessage(prompts.RESPOND), HumanMessage(reply_prompt(brief))]
+        messages = [SystemMessage(prompts.RESPOND), HumanMessage(prompt)]
+        left = max(LONGEST, 2 * len(prompt))
         try:
-            for piece in self.chat.stream(messages, meter, deadline):
-                if not begun and brief.note:
-                    yield f"{brief.note}\n\n"
-                begun = True
-                yield piece
+            with closing(self.chat.stream(messages, meter, deadline)) as pieces:
+                for piece in pieces:
+                    left -= len(piece)
+                    if left < 0:
+                        raise Oversized
+                    if not begun and brief.note:
+                        yield f"{brief.note}\n\n"
+                    begun = True
+                    yield piece
+        except Oversized:
+            raise TooLong(meter.usage) from None
         except ModelFault as fault:
             first = self.chat.told.first(fault, "write")
             why = f"I write this without the model: {fault}." if first else ""

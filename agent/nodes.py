@@ -53,7 +53,7 @@ from .interpreter import Interpreter, Step, Usage, View
 from .lexicon import content
 from .longterm import Examples, LongTerm, Memory, read_with_memory, recollected
 from .replies import faults_of
-from .responder import Brief, Responder, ResponderError
+from .responder import Brief, Responder, ResponderError, TooLong
 from .settings import Style
 from .slots import ASK_AT_MOST, SchemaError, TaskSchema, asked_key, fill, load_schemas, offered_roots
 from .state import Approval, Change, Context, Decision, Pending, State, Turn, tasks_in
@@ -340,6 +340,7 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
         note=turn.note,
         style=context.reply_style or services.replies,
         exchanges=_exchanges(state.get("messages", [])),
+        now=services.clock(),
     )
     if turn.earlier or turn.known:  # told as it is: no model is to make anything of it
         brief = replace(brief, style="template")
@@ -618,6 +619,10 @@ def _written(brief: Brief, responder: Responder, services: Services) -> tuple[AI
         key, pieces = uuid4().hex, responder.respond(brief)
         try:
             message, cost = _streamed(key, pieces)
+        except TooLong as error:
+            usage += error.usage
+            brief = replace(brief, faults=(str(error),))
+            continue
         except ResponderError as error:
             usage += error.usage
             brief = replace(brief, note=" ".join(filter(None, [brief.note, str(error)])))

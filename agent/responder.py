@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from taskloom.memory.claims import Answer
@@ -25,7 +26,8 @@ class Brief:
     answers to questions, with their verdicts. facts: lines that a prompt may carry, in topological order and
     within the token budget. note: what the user should be told about how the turn was read, or ''.
     style: 'template' or 'model'. exchanges: the last two (user, assistant) pairs. faults: what was wrong with
-    the reply written just before for the same brief; () at first. spent: the seconds that it took.
+    the reply written just before for the same brief; () at first. spent: the seconds that it took. now: when
+    the turn is, where that is known.
     """
 
     utterance: str
@@ -38,6 +40,7 @@ class Brief:
     exchanges: tuple[tuple[str, str], ...] = ()
     faults: tuple[str, ...] = ()
     spent: float = 0.0
+    now: datetime | None = None
 
 
 class Responder(Protocol):
@@ -59,3 +62,11 @@ class ResponderError(RuntimeError):
     """
 
     usage: Usage = Usage()
+
+
+class TooLong(ResponderError):
+    """The reply is longer than anybody asked for: the message says so, in words for its writer."""
+
+    def __init__(self, usage: Usage) -> None:
+        super().__init__("it was far too long: one to three sentences, or the list that was asked for")
+        self.usage = usage

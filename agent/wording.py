@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -68,6 +68,20 @@ def join(items: Iterable[str], *, limit: int = 8, last: str = "and") -> str:
     if len(found) < 2:
         return "".join(found)
     return f"{', '.join(found[:-1])} {last} {found[-1]}"
+
+
+_END = re.compile(r"(?<=[.!?;])\s|\n")
+_ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|no|vs|e\.g|i\.e|approx|inc|ltd)\.$", re.IGNORECASE)
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Where each sentence, line, or part before a ';' begins and ends; 'Dr.' ends none."""
+    first = 0
+    for match in _END.finditer(text):
+        if not _ABBREVIATED.search(text[: match.start()]):
+            yield first, match.start()
+            first = match.end()
+    yield first, len(text)
 
 
 def readable(text: str) -> str:

@@ -1280,7 +1280,7 @@ def test_the_brief_says_what_was_done_refused_and_is_to_be_asked() -> None:
     line = 'Noted (remove): "hotel" of "Trip to the sea" ("Ritz"), removed; '
     assert line in reply_prompt(replace(BRIEF, turn=gone))
     assert "; and 8 more" in reply_prompt(replace(BRIEF, turn=gone))
-    assert reply_prompt(BRIEF).endswith("Nothing was changed.")
+    assert reply_prompt(BRIEF).endswith("Nothing was changed: nothing to note.")
 
 
 def test_the_brief_keeps_the_users_order_and_nests_what_is_listed() -> None:
@@ -1364,6 +1364,54 @@ def test_the_brief_tells_of_the_past_once() -> None:
         'Event: turn 8, remove: "June 12th" left the plan',
     ]
     assert not any(line.startswith("Formerly") for line in lines)
+
+
+@pytest.mark.parametrize("kind", ["was", "never", "holds"])
+def test_a_verdict_is_not_contradicted_by_a_former_state(kind: Any) -> None:
+    past = Turn(facts=("t5",), former=(("t5", 0),))
+    question = Question(kind="claim", tasks=("t5",))
+    for task, claimed in (("t5", "June 12th"), (None, "June 10th")):
+        verdict = Verdict(kind=kind, claimed=claimed, task=task, now="June 12th")
+        given = replace(BRIEF, turn=past, answers=(Answer(question=question, verdict=verdict),))
+        lines = reply_prompt(given).splitlines()
+        assert any(line.startswith("Verdict") for line in lines)
+        assert not any(line.startswith("Formerly") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("steps", "line"),
+    [
+        ((Step(text="hi", act="chat"),), "Only talk: nothing to note."),
+        (
+            (Step(text="drop the pizza", act="remove", target="pizza"),),
+            'Nothing was changed: the plan has no "pizza".',
+        ),
+        ((Step(text="yes", act="yes"),), "Nothing was changed: no question was open."),
+        (
+            (Step(text="drop it", act="remove"),),
+            "Nothing was changed: it is not clear what is to be changed.",
+        ),
+    ],
+)
+def test_where_nothing_was_changed_the_brief_says_why(steps: tuple[Step, ...], line: str) -> None:
+    assert reply_prompt(replace(BRIEF, turn=Turn(steps=steps))).splitlines()[-1] == line
+
+
+def test_what_was_asked_back_is_not_said_to_be_so_already() -> None:
+    turn = Turn(steps=(Step(text="x", act="remove", task="t1"),), question=Clarify(question="Which one?"))
+    assert "so already" not in reply_prompt(replace(BRIEF, turn=turn))
+
+
+def test_a_prerequisite_that_is_done_is_shown_as_done() -> None:
+    graph = graph_of(
+        Add(slot="sand", title="sand"), Add(slot="paint", title="paint", depends_on=("t1",)),
+        Complete(task="t1"),
+    )  # fmt: skip
+    needs = Answer(question=Question(kind="needs", tasks=("t2",), about="paint"), tasks=("t1",))
+    turn = Turn(facts=("t2",))
+    lines = reply_prompt(replace(BRIEF, graph=graph, turn=turn, answers=(needs,))).splitlines()
+    assert 'Asked (needs) about "paint": "sand", done' in lines
+    assert '  "paint", uses "sand" (done)' in lines
 
 
 def test_what_came_back_is_not_told_as_new() -> None:

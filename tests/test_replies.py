@@ -552,8 +552,8 @@ GOOD = [
     "Do you want to go back to San Francisco?",
     'In turn 5 you said: "Actually, make that San Francisco." Since turn 7 it is Seattle.',
     "The date is set. The trip is ready, and the start is Chicago.",
-    "The hotel is booked near downtown.",
-    "Your trip to Seattle on June 15th has 4 details, 10 steps and starts in Chicago.",
+    "The hotel is to be near downtown.",
+    "Your trip to Seattle on June 15th has 4 details and starts in Chicago.",
 ]
 BAD = [
     "The destination is San Francisco.",
