@@ -62,7 +62,9 @@ _SAYINGS = re.compile(
     r"|\bon (?:its|their|the) way\b|\bin the mail\b|\bw(?:ent|as put) through\b|\bt(?:aken|ook) care of\b"
     r"|\breminders? (?:is|are|has been|have been|was|were) (?:now )?(?:set|scheduled|created)\b"
     r"|\bI(?:['’]ll| will) (?:let you know|get back to|keep you posted|reach out|follow up|take care of)\b"
-    r"|\blet me (?:check with|get back|reach out|look (?:it|that|them) up)\b|\breached out\b|\bgot in touch\b"
+    r"|\blet me (?:check with|get back|reach out|look (?:it|that|them) up)\b"
+    r"|\breached out\b|\bgot (?:in touch|a refund)\b"
+    r"|\blet (?!me|us|you)\w+ know\b|\bcalled back\b|\bwent out\b"
     r"|\byou(?:['’]ll| will) (?:soon |shortly )?be (?:reminded|notified|contacted|called|told)\b"
     r"|\byou(?:['’]ll| will) (?:soon |shortly )?(?:receive|get) an? ",
     re.IGNORECASE,
@@ -82,7 +84,10 @@ _AIDED = re.compile(
 _CLAUSE = re.compile(r"[,:(—–]\s|\s(?:and|but|so|then|while)\s")
 _TOKEN = re.compile(r"[\w’'-]+")
 _POINTS = STOP | word_set(
-    """now already also all both them that this one ones thing things cheaper same other just too each every
+    """now already also all both them that this one ones thing things cheaper same other first
+    second third last just
+    too
+    each every
     successfully right away today yesterday everything been everyone great sure okay good as well ye no
     yet"""
 )

@@ -41,7 +41,8 @@ _OPENERS = word_set(
     square park hall house home city town country want wants wanted need needs like likes feel free tell
     know keep keeps stay stays go goes come comes take takes give gives make makes say says said see
     seen show shows look looks seem seems mean means understood got gotten undid undo redo redid split
-    put took set kept cut brought swapped gave went made put congratulations congrats bravo cheers
+    put took set kept cut brought swapped gave went made put sounds anytime
+    congratulations congrats bravo cheers
     hooray wonderful lovely awesome fantastic super brilliant impossible english french german spanish
     italian dutch portuguese"""
 )

@@ -90,7 +90,7 @@ _MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?(?!\d|:)"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?(?!\d|:\d)"
 _CLOCK = r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?"
 _HALVES = r"(?P<half>[ap])\.?\s?m\b\.?"
 _COIN = r"dollars?|bucks?|euros?|pounds?(?:\s+sterling)?|usd|eur|gbp"

@@ -243,13 +243,14 @@ class Grounds:
                 found |= set(Counter(part.status for part in parts).values())
                 found |= {sum(is_action(part.title) for part in parts), len(parts), len(graph.subtree(key))}
                 found |= {len(gone), sum(part.states()[0].op == "split" for part in gone)}
-        changed = [len(change.changed) for change in self.turn.changes]
+        # A whole counts among what changed, and not among its parts.
+        changed = [len(one.changed) - whole for one in self.turn.changes for whole in (0, 1)]
         options = [len(self.turn.question.options)] if self.turn.question else []
         roots = len(graph.parts(None))
         return (
             found
             if people
-            else {*found, *self._listed, *changed, *options, sum(changed), len(changed), roots}
+            else {*found, *self._listed, *changed, *options, sum(changed[::2]), len(self.turn.changes), roots}
         )
 
 
