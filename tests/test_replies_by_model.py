@@ -51,8 +51,12 @@ def reply_of(
 
     with OpenAIServer(script) as server:
         settings = Settings(
-            home=home, model="m", openai_api_key=SecretStr("any"), openai_base_url=server.url,
-            reader="local", replies="model",
+            home=home,
+            model="m",
+            openai_api_key=SecretStr("any"),
+            openai_base_url=server.url,
+            reader="local",
+            replies="model",
         )
         with opened(settings) as app:
             turns = tuple({"user": words} for words in said)
