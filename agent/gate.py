@@ -157,11 +157,25 @@ _WISHES = re.compile(
 )
 
 
+_WORDS = r"what|when|where|who|which|why|how(?: many| much| long)?"
+_VERBS = r"is|are|was|were|did|do|does|has|have|\w+ do|\w+ are"
+_WHO = r"i|it|the|my|our|there|that|this|he|she|we|they"
+_BARELY = re.compile(  # without a question mark: in a few words, and nothing beside it
+    rf"(?:(?:{_WORDS})(?:'?s| (?:{_VERBS}))|(?:is|are|was|were|did|does) (?:{_WHO}))\b[\w\s'-]*",
+    re.IGNORECASE,
+)
+_MORE = re.compile(
+    r"\b(?:and|n|then|also|but|make|set|add|move|change|drop|remove|call|put)\b", re.IGNORECASE
+)
+
+
 def only_asks(utterance: str) -> bool:
     """Whether an utterance is questions alone: no wish in the form of one, nothing told beside it."""
     text = utterance.replace("’", "'").strip()
-    if not text.endswith("?") or _WISHES.search(text):
+    if _WISHES.search(text):
         return False
+    if not text.endswith("?"):
+        return len(text.split()) <= 10 and bool(_BARELY.fullmatch(text)) and not _MORE.search(text)
     sentences = [part.strip() for part in re.split(r"(?<=[.!?;])\s+|\n+", text) if part.strip()]
     return all(sentence.endswith("?") and _ASKS.match(sentence) for sentence in sentences)
 

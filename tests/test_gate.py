@@ -1,0 +1,154 @@
+"""Which utterances the local reader answers for the model, and what a mere question must not do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from taskloom.agent.gate import Gate, held_back, only_asks
+from taskloom.agent.interpreter import Reading, Step, View
+from taskloom.agent.rules import Rules
+from taskloom.memory.operations import (
+    Add,
+    Check,
+    Clarify,
+    Complete,
+    Operation,
+    Question,
+    Remove,
+    Replace,
+    Rollback,
+    Update,
+)
+from taskloom.memory.tasks import TaskGraph
+from tests.test_interpreters import CART, PROPOSED, REALLY, SEAT, TRIP, WHICH, graph_of
+
+
+@dataclass
+class Asked:
+    """A model's reader that counts what it is asked."""
+
+    said: list[str] = field(default_factory=list)
+
+    def read(self, utterance: str, view: View) -> Reading:
+        self.said.append(utterance)
+        return Reading((Step(text=utterance, act="chat"),), by="model")
+
+
+DAY = Clarify(
+    question="What should the date be for the trip?",
+    choices=(Add(slot="trip.date", title="date", parent="t1"),),
+)
+COLOUR = Clarify(
+    question="Which colour?", options=("red", "dark blue"),
+    choices=(Update(task="t2", value="red"), Update(task="t2", value="dark blue")),
+)  # fmt: skip
+SPARED: list[tuple[str, Sequence[Operation], Clarify | None]] = [
+    ("Yes.", TRIP, REALLY), ("no", TRIP, REALLY), ("ok", PROPOSED, None), ("Nope!", PROPOSED, None),
+    ("undo", TRIP, None), ("Undo that, please", TRIP, None), ("redo", TRIP, None),
+    ("Friday", PROPOSED[:1], DAY), ("June 10th", PROPOSED[:1], DAY), ("Aisle", PROPOSED[:1], SEAT),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "before", "question"), SPARED, ids=[said for said, _, _ in SPARED])
+def test_a_bare_answer_needs_no_model(
+    said: str, before: Sequence[Operation], question: Clarify | None
+) -> None:
+    graph = graph_of(*before)
+    view = View(graph, turn=len(before) + 1, focus=tuple(graph), question=question)
+    model = Asked()
+    assert Gate(Rules(), model).read(said, view).by == "rules"
+    assert model.said == []
+    assert Gate(Rules(), model, "model").read(said, view).by == "model"
+
+
+ASKED: list[tuple[str, Sequence[Operation], Clarify | None]] = [
+    ("yes", TRIP, None),  # to nothing
+    ("yes", CART, WHICH),  # to which?
+    ("Yes, but make it Friday", TRIP, REALLY), ("no, the hotel in Oslo", TRIP, REALLY),
+    ("undo the hotel", TRIP, None),
+    ("not sure", PROPOSED[:1], DAY), ("Whatever", PROPOSED[:1], SEAT), ("Friday?", PROPOSED[:1], DAY),
+    ("The same as last time", PROPOSED[:1], DAY), ("Who?", PROPOSED[:1], SEAT), ("Skip", PROPOSED[:1], SEAT),
+    ("Set the date to Friday", TRIP, None), ("Thanks", TRIP, None), ("Buy milk", (), None),
+    ("Clear all except the charger", CART, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "before", "question"), ASKED, ids=[said for said, _, _ in ASKED])
+def test_all_else_the_model_reads(said: str, before: Sequence[Operation], question: Clarify | None) -> None:
+    graph = graph_of(*before)
+    model = Asked()
+    reading = Gate(Rules(), model).read(said, View(graph, turn=9, focus=tuple(graph), question=question))
+    assert (reading.by, model.said) == ("model", [said])
+
+
+# ---- questions ------------------------------------------------------------------------------------
+
+QUESTIONS = [
+    "Is the party on Friday?", "When is it?", "who brings the wine?", "Wasn’t I departing from Boston?",
+    "Did I ever say to drop the pen?", "So, what's left to do?", "Hey, is Bo coming? And who else is?",
+    "By the way, how many guests are there?", "Do we have a venue yet?", "Have I told you the budget?",
+    "Isn't it at 8?", "Which of them are done?", "Why did we move it?", "ok, what time was it before?",
+    "when is the party", "whats left to do", "is it on friday", "did i ever say oak",
+    "how many guests do we have",
+]  # fmt: skip
+WISHES = [
+    "Can you reset it to just the stand?", "Could we start planning a trip?", "What about Friday?",
+    "How about 8 PM?", "what is the date make it friday", "when its done call bo", "is it done, then call bo",
+    "Is it possible to move it to Friday?", "Would you add milk?", "Why don't we make it Friday?",
+    "Make it Friday. Is that ok?", "We have moved it to Friday, right?", "Is Bo coming? If not, drop him.",
+    "Bo can't come. Who brings the wine then?", "When the cake is done, call Bo",
+    "Can I change the date to Friday?",
+    "Is it too late to add Ann?", "Do you mind adding Ann?", "What is the date? Make it Friday.",
+    "The date is Friday",
+    "Is there any chance we could do it at 8?", "please drop the pen?",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("said", QUESTIONS)
+def test_a_question_only_asks(said: str) -> None:
+    assert only_asks(said)
+
+
+@pytest.mark.parametrize("said", WISHES)
+def test_a_wish_or_news_in_the_form_of_a_question_does_more(said: str) -> None:
+    assert not only_asks(said)
+
+
+PARTY = graph_of(
+    Add(slot="party", title="party"),
+    Add(slot="party.date", title="date", value="Saturday", parent="t1"),
+    Add(slot="cake", title="bake the cake"),
+)
+MISTAKEN: list[tuple[Operation, str]] = [
+    (Update(task="t2", value="Friday"), "set the date to Friday"),
+    (Remove(task="t1"), "take out the party"),
+    (Complete(task="t3"), 'mark "bake the cake" done'),
+    (Add(slot="x", title="Friday"), "add Friday"),
+    (Add(slot="x", title="day", value="Friday", parent="t1"), "add day: Friday"),
+    (Replace(old="Saturday", new="Friday"), "replace Saturday with Friday"),
+    (Rollback(task="t2"), "change the date"),
+]
+CHECK = Check(question=Question(kind="claim", tasks=("t2",), value="Friday"))
+
+
+@pytest.mark.parametrize(("operation", "words"), MISTAKEN, ids=[words for _, words in MISTAKEN])
+@pytest.mark.parametrize("answer", [(), (CHECK,)], ids=["alone", "with an answer"])
+def test_a_question_never_changes_the_plan(
+    operation: Operation, words: str, answer: tuple[Operation, ...]
+) -> None:
+    kept = held_back((*answer, operation), "Is the party on Friday?", PARTY)
+    *answers, asked = kept
+    assert tuple(answers) == answer
+    assert isinstance(asked, Clarify)
+    assert asked.question == f"You asked, so I changed nothing. Shall I {words}?"
+    assert (asked.options, asked.choices) == (("yes",), (operation,))
+
+
+def test_what_is_more_than_a_question_changes_the_plan() -> None:
+    operations = (Update(task="t2", value="Friday"),)
+    assert held_back(operations, "Could you make it Friday?", PARTY) == operations
+    assert held_back((CHECK,), "Is the party on Friday?", PARTY) == (CHECK,)
+    assert held_back((), "Is the party on Friday?", TaskGraph()) == ()
