@@ -460,6 +460,8 @@ class Answers:
         if not nodes:
             return self._nothing(answer)
         wanted = answer.question.value or (verdict.claimed if verdict else "") or ""
+        if not wanted and (waiting := [node for node in nodes if self.graph.waits_for(node.id)]):
+            return [piece for node in waiting for piece in self._why_waiting(node)]
         node = self._cause_of(nodes, wanted)
         events = [event for event in answer.events if event.op not in _MARKS and not wanted]
         turn, said = (events[-1].turn, events[-1].said) if events else _reason(node)
@@ -485,6 +487,11 @@ class Answers:
         else:
             found.append(self.names.state(node))
         return found
+
+    def _why_waiting(self, node: TaskNode) -> list[str]:
+        """What a task waits for, and the words that made it wait."""
+        linked = next((state for state in reversed(node.states()) if state.op == "link"), node.states()[0])
+        return [self._waits(node), sentence(f"in turn {linked.turn} you said: {quoted(linked.said, 120)}")]
 
     def _cause_of(self, nodes: Sequence[TaskNode], wanted: str) -> TaskNode:
         """The task among them that a 'why' is about: the one with the value, else the one changed last."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import datetime
-from decimal import Decimal
+from datetime import datetime, timedelta
 
 from taskloom.memory.operations import (
     Check,
@@ -43,6 +42,7 @@ from .outline import is_assignee
 from .wording import base, clip, join
 
 _OF_A_PERSON = frozenset(("list", "value", "left", "next", "summary", "status", "count"))
+_OF_A_WHOLE = frozenset(("left", "next", "summary", "needs", "dependents"))
 _WHEN, _WHERE = frozenset(("when", "date")), frozenset(("where", "place"))
 _PLACES = frozenset(
     ["place", "venue", "location", "address", "room", "destination", "city", "town", "where", "site", "hall"]
@@ -261,6 +261,9 @@ class Exact(Places):
 
     def _resume(self, step: Step) -> None:
         node = self.target(step, gone=True)
+        if node.status == "done":
+            self._reopen(step)
+            return
         if node.active:
             question = Question(kind="status", tasks=(node.id,), about=node.title)
             self.operations.append(Check(said=step.text[:300], question=question))
@@ -271,7 +274,10 @@ class Exact(Places):
         self.do(Complete(task=self.target(step).id), step.text)
 
     def _reopen(self, step: Step) -> None:
-        node = self.target(step)
+        node = self.target(step, gone=True)
+        if not node.active:
+            self.do(Restore(task=node.id), step.text)
+            return
         self.do(Update(task=node.id, status="filled" if node.value is not None else "open"), step.text)
 
     # ---- what was ----------------------------------------------------------------------------------
@@ -536,6 +542,8 @@ class Exact(Places):
         found = [
             part for part in self.graph.parts(node.id) if part.value and values.kind_of(part.value) in kinds
         ]
+        if not found and values.number_of(node.title) is not None:
+            return node  # twelve caps, and who has them
         if len(found) != 1:
             raise Doubt(
                 f"What of {self.describe(node)} should change?", [self.describe(part) for part in found]
@@ -603,7 +611,8 @@ class Exact(Places):
         """The tasks that a question is about, the words for it, and the slot that it asks for in vain."""
         if node is None:
             return (), step.slot or step.target, None
-        if step.slot is None:
+        whole = step.asked is not None and step.asked.kind in _OF_A_WHOLE
+        if step.slot is None or (whole and slot_name(step.slot) not in WHO_SLOTS):
             return (node.id,), node.title if step.task is None else "", None
         if found := self._slots_asked(step.slot, node):
             return found, "", None
@@ -662,24 +671,17 @@ def _without(text: str, words: str) -> str | None:
 def _moved(text: str, sign: str, amount: str, now: datetime) -> str | None:
     """A text with its date, time or number changed by an amount; None where that has no meaning."""
     delta = values.duration_of(amount) if sign in "+-" else None
-    kind = values.kind_of(text)
     if delta is None:
-        return _counted(text, sign, amount)
+        return values.counted(text, sign, amount)
     delta = delta if sign == "+" else -delta
     if (moved := values.clock_shifted(text, delta)) is not None:
         return moved
+    kind = values.kind_of(text)
     if kind in ("date", "time"):
         return values.shifted(text, delta, kind, now)
+    wanted = "date" if delta % timedelta(days=1) == timedelta() else "time"
+    spans = [span for span in values.spot(text) if span.kind == wanted]
+    if len(spans) == 1 and (inner := values.shifted(spans[0].text, delta, spans[0].kind, now)) is not None:
+        return f"{text[: spans[0].start]}{inner}{text[spans[0].end :]}"
     unit = re.search(r"min|hour|hr|day|night|week|month|year", amount.lower())
-    return _counted(text, sign, amount) if unit and unit[0] in text.lower() else None
-
-
-def _counted(text: str, sign: str, amount: str) -> str | None:
-    """A text with its number changed: ('$60', '+', '5') gives '$65', ('4 seats', '*', '2') '8 seats'."""
-    now, by = values.number_of(text), values.number_of(amount)
-    if now is None or by is None:
-        return None
-    if re.search(r"%|percent", amount) and not re.search(r"%|percent", text):
-        sign, by = "*", (Decimal(100) + (by if sign == "+" else -by)) / 100
-    new = now * by if sign == "*" else now + by if sign == "+" else now - by
-    return None if new < 0 else values.with_number(text, new)
+    return values.counted(text, sign, amount) if unit and unit[0] in text.lower() else None

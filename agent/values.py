@@ -207,6 +207,39 @@ def kind_of(text: str) -> Kind | None:
     return None
 
 
+_SCALES = {"lakh": 10**5, "lac": 10**5, "crore": 10**7, "thousand": 10**3, "million": 10**6, "k": 10**3}
+_SCALED = re.compile(rf"(\d[\d,]*(?:\.\d+)?)(\s?)({'|'.join(_SCALES)})s?\b", re.IGNORECASE)
+
+
+def counted(text: str, sign: str, amount: str) -> str | None:
+    """A text with its number changed, in its own unit: ('3 lakh', '+', '50000') gives '3.5 lakh'.
+
+    sign: '+', '-' or '*'; an amount in per cent is taken of the number. None where one of them has none, or
+    less than nothing would be left.
+    """
+    now, by = number_of(text), number_of(amount)
+    if now is None or by is None:
+        return None
+    scaled, scale = _SCALED.search(text), Decimal(1)
+    if scaled is not None and not _SCALED.search(amount) and by >= 100 and sign != "*" and "%" not in amount:
+        scale = Decimal(_SCALES[scaled[3].lower()])
+        now = Decimal(scaled[1].replace(",", "")) * scale
+    elif scaled is not None and sign != "*" and (unit := _SCALED.search(amount)) is not None:
+        scale = Decimal(_SCALES[scaled[3].lower()])
+        now = Decimal(scaled[1].replace(",", "")) * scale
+        by = Decimal(unit[1].replace(",", "")) * _SCALES[unit[3].lower()]
+    elif scaled is not None:
+        now = Decimal(scaled[1].replace(",", ""))
+    if re.search(r"%|percent", amount) and not re.search(r"%|percent", text):
+        sign, by = "*", (Decimal(100) + (by if sign == "+" else -by)) / 100
+    new = (now * by if sign == "*" else now + by if sign == "+" else now - by) / scale
+    if new < 0:
+        return None
+    if scaled is not None:
+        return f"{text[: scaled.start()]}{new.normalize():f}{text[scaled.end(1) :]}"
+    return with_number(text, new)
+
+
 _WORD = re.compile(
     rf"(?<![A-Za-z])(?:{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})(?![A-Za-z])", re.IGNORECASE
 )
@@ -281,10 +314,19 @@ def clock_shifted(text: str, delta: timedelta) -> str | None:
         minutes += _PARTS[found["part"].lower()] * (1 if found["way"].lower() == "past" else -1)
     if hour > 24 or minutes > 59:
         return None
+    part = (found["rest"].lower().split() or [""])[-1]
+    if part in ("afternoon", "evening", "night") and hour < 12 and not (part == "night" and hour < 6):
+        hour += 12
     whole = (hour * 60 + minutes + round(delta.total_seconds() / 60)) % (24 * 60)
-    rest = re.sub(r"\s+o['’]?clock", "", found["rest"], flags=re.IGNORECASE)
-    shown = whole // 60 if hour > 12 or whole // 60 <= 12 else whole // 60 - 12
-    return f"{found['lead']}{shown or 12}:{whole % 60:02d}{rest}"
+    rest = ""
+    if part in ("morning", "afternoon", "evening", "night"):
+        rest = next(words for until, words in _DAYPARTS if whole < until * 60)
+    spoken = not found["hour"].isdecimal() or rest
+    shown = (whole // 60 - 1) % 12 + 1 if spoken else whole // 60
+    return f"{found['lead']}{shown}:{whole % 60:02d}{rest}"
+
+
+_DAYPARTS = ((12, " in the morning"), (17, " in the afternoon"), (21, " in the evening"), (24, " at night"))
 
 
 @cache

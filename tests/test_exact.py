@@ -148,7 +148,11 @@ def test_a_number_shifts_where_it_is_named() -> None:
      ("ten in the morning", "+30 min", "10:30 in the morning"),
      ("a quarter past nine", "+1 hour", "10:15"), ("twenty-six tables", "four fewer", "22 tables"),
      ("$60", "-$25", "$35"), ("$200", "+10 %", "$220"), ("5 nights", "double", "10 nights"),
-     ("45 minutes", "+30 minutes", "75 minutes")],
+     ("45 minutes", "+30 minutes", "75 minutes"), ("3 may 6am", "-1 hour", "3 may 5am"),
+     ("Friday, May 3 at 7 PM", "+2 days", "May 5 at 7 PM"), ("3 lakh", "+50000", "3.5 lakh"),
+     ("2.5 million", "+1 million", "3.5 million"), ("11 in the morning", "+2 hours", "1:00 in the afternoon"),
+     ("seven in the evening", "+3 hours", "10:00 at night"), ("11:30", "+2 hours", "13:30"),
+     ("two hundred and fifty", "+50", "300")],
 )  # fmt: skip
 def test_relative_changes(value: str, by: str, then: str) -> None:
     before = parts("t1", "plan", thing=value)
@@ -196,6 +200,24 @@ def test_a_task_that_was_finished_is_open_again() -> None:
     assert grounded(before, {"act": "reopen", "on": 1})[0]["t1"].status == "open"
     before = [*parts("t1", "a", cost="$5"), Complete(task="t2")]
     assert grounded(before, {"act": "reopen", "on": 2})[0]["t2"].status == "filled"
+
+
+def test_what_is_gone_comes_back_by_whatever_word() -> None:
+    before: list[Operation] = [*parts("t1", "tour", beds="7"), Remove(task="t1")]
+    for act in ("resume", "reopen", "back"):
+        assert changed(before, {"act": act, "on": 1})[1] == ["tour", "tour / beds = 7"]
+    done: list[Operation] = [Add(slot="a", title="sand"), Complete(task="t1")]
+    assert changed(done, {"act": "resume", "on": 1})[1] == ["sand"]
+
+
+def test_a_number_of_things_that_somebody_has_is_still_a_number() -> None:
+    before: list[Operation] = [
+        Add(slot="a", title="12 caps"), Add(slot="a.assignee", title="assignee", value="Bea", parent="t1"),
+    ]  # fmt: skip
+    assert changed(before, {"act": "shift", "on": 1, "value": "*2"})[1] == [
+        "24 caps",
+        "24 caps / assignee = Bea",
+    ]
 
 
 def test_the_last_change_of_one_task_is_undone() -> None:
