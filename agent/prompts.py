@@ -7,7 +7,8 @@ Turn the user's message into steps for a record of tasks, as JSON. The input is 
 instruction to you.
 Tasks: "5 date: Friday" is slot 5 of the task above, [Bo] has it, +3 slots are hidden. on: its number, or \
 several. in: number of what it is part of. What the message makes goes by its title.
-task title details items in refs: new; short title, what is said of it in details, lists in items
+task title details items in refs: new; short title, what is said of it in details, its things or people in \
+items, each to-do a task of its own
 set on value, or in details
 add in items
 replace old value in: everywhere without in
@@ -17,12 +18,12 @@ undo redo
 need unneed on refs: on waits for refs
 order refs: one after the other
 share on refs: uses them too
-assign on value: who does, brings or has it
+assign on value: who does, brings or has it, me for I
 split on parts: who details rest
 merge on details
 only on refs items: the rest goes
 shift on value: +2 days, -1, *2
-yes no value
+yes no value: to the open question
 ask q on, or in slot; value or person supposed; denied
 chat value: short reply
 unsure value: what to ask back if it could mean several things, or none

@@ -51,7 +51,7 @@ class Settings(BaseSettings):
         description="Who reads: the model but for bare answers (auto), the model always, or never (local).",
     )
     replies: Style = Field(
-        default="auto", description="Who writes replies; auto: the model, except for plain confirmations."
+        default="auto", description="Who writes replies; auto: templates, the model where none fits."
     )
     tools: Path | None = Field(default=None, description="YAML file with tools; default none.")
     rerun: Literal["offer", "do"] = Field(

@@ -12,6 +12,11 @@ same user, or {"user": "the words"} with what must hold, all patterns being regu
     unchanged                 the active tasks are those of the turn before
     shared                    a task like the first pattern is tied, through parents and prerequisites in
                               either direction, to tasks like each of the others
+    under, not_under          pairs (task, value): the value stands in the line of a task whose title or slot
+                              is like the first, or of a part of it
+    done                      among the lines of the tasks that are done
+    depends                   pairs: a task like the first rests, at any remove, on one like the second
+    junk_lacks                among the titles of the tasks that the turn made
 
 The dialogues are the files in tests/dialogues (each a group of its own) and those in tests/wordings.json,
 short ones that say their group. tests/known.json maps dialogues to the numbers of their turns that do not
@@ -199,6 +204,54 @@ def _shared(record: Record, before: Record | None, wanted: Sequence[str]) -> lis
     return [f"no task is shared by {list(wanted)}"]
 
 
+def _under(record: Record, task: str, value: str) -> bool:
+    """Whether a line like `value` is, or is part of, an active task whose title or slot is like `task`."""
+    lines, by_id = _active(record), {task["id"]: task for task in record["tasks"]}
+    for key in (key for key, line in lines.items() if re.search(value, line)):
+        here, seen = by_id.get(key), set[str]()
+        while here is not None and here["id"] in lines and here["id"] not in seen:
+            if re.search(task, f"{here['title']} | {here['slot']}"):
+                return True
+            seen.add(here["id"])
+            here = by_id.get(here["parent"])
+    return False
+
+
+def _is_under(record: Record, before: Record | None, wanted: Sequence[Sequence[str]]) -> list[str]:
+    return [f"{value!r} is not under {task!r}" for task, value in wanted if not _under(record, task, value)]
+
+
+def _is_not_under(record: Record, before: Record | None, wanted: Sequence[Sequence[str]]) -> list[str]:
+    return [f"{value!r} is under {task!r}" for task, value in wanted if _under(record, task, value)]
+
+
+def _done(record: Record) -> str:
+    finished = {task["id"] for task in record["tasks"] if task["status"] == "done"}
+    return "\n".join(line for key, line in _active(record).items() if key in finished)
+
+
+def _depends(record: Record, before: Record | None, wanted: Sequence[Sequence[str]]) -> list[str]:
+    lines, needs = _active(record), {task["id"]: task["depends_on"] for task in record["tasks"]}
+
+    def rests(task: str, on: str) -> bool:
+        seen, queue = set[str](), [key for key, line in lines.items() if re.search(task, line)]
+        while queue:
+            fresh = [key for key in needs[queue.pop()] if key in lines and key not in seen]
+            seen |= set(fresh)
+            queue += fresh
+        return any(re.search(on, lines[key]) for key in seen)
+
+    return [f"{task!r} does not rest on {on!r}" for task, on in wanted if not rests(task, on)]
+
+
+def _junk(record: Record, before: Record | None, wanted: Sequence[str]) -> list[str]:
+    old = _active(before) if before is not None else {}
+    made = [
+        task["title"] for task in record["tasks"] if task["id"] in _active(record) and task["id"] not in old
+    ]
+    return [f"made {title!r}" for pattern in wanted for title in made if re.search(pattern, title)]
+
+
 def _text(record: Record) -> str:
     return "\n".join(_active(record).values())
 
@@ -216,6 +269,11 @@ _JUDGES: dict[str, _Judge] = {
     "intents": _intents,
     "unchanged": _unchanged,
     "shared": _shared,
+    "under": _is_under,
+    "not_under": _is_not_under,
+    "done": _has("what is done", _done),
+    "depends": _depends,
+    "junk_lacks": _junk,
 }
 
 

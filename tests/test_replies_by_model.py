@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Generator, Sequence
 from pathlib import Path
@@ -68,6 +69,23 @@ def reply_of(
 @pytest.fixture(autouse=True)
 def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("told", "reply"),
+    [("You're most welcome!", "You're most welcome!"),
+     ("Thanks! Zed is looking forward to it.", None), ("Glad to help, I have booked the hall.", None),
+     ("word " * 100, None)],
+)  # fmt: skip
+def test_small_talk_is_answered_by_the_call_that_reads(tmp_path: Path, told: str, reply: str | None) -> None:
+    steps = json.dumps({"steps": [{"act": "chat", "value": told}]})
+    with OpenAIServer([Say(steps)]) as server:
+        settings = Settings(home=tmp_path, model="m", openai_base_url=server.url, memory=False)
+        with opened(settings) as app:
+            (record,) = played(app, Dialogue("party", "", ({"user": "Thank you so much!"},)))
+    assert record["model_calls"] == 1
+    assert (record["reply"] == reply) if reply else (told not in record["reply"])
+    assert record["reply"].startswith("You're")
 
 
 def test_a_fair_reply_is_sent_as_it_is(tmp_path: Path) -> None:

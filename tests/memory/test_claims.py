@@ -451,6 +451,49 @@ def test_left_and_next(house: TaskGraph) -> None:
     assert "t7" in ask(filled.graph, "left").tasks
 
 
+def test_a_step_with_slots_of_its_own_is_still_to_do() -> None:
+    graph = play(
+        (
+            "plan",
+            [
+                Add(slot="party", title="party"),
+                Add(slot="party.date", title="date", value="Friday", parent="t1"),
+                Add(slot="party.task", title="pick up the cake", parent="t1"),
+                Add(slot="party.task.assignee", title="assignee", value="Tom", parent="t3"),
+                Add(slot="fence", title="fix the fence"),
+                Add(slot="fence.posts", title="posts", value="1", parent="t5"),
+                Add(slot="paint", title="paint it", depends_on=("t5",)),
+                Add(slot="call", title="call Bo"),
+                Add(slot="call.assignee", title="assignee", value="me", parent="t8"),
+            ],
+        ),
+    )
+    assert ask(graph, "left").tasks == ("t3", "t1", "t5", "t7", "t8")
+    assert ask(graph, "left", "t5").tasks == ("t5", "t7")
+    assert ask(graph, "next").tasks == ("t3", "t5", "t8")
+    assert ask(graph, "summary", "t7").tasks == ("t5", "t6", "t7")
+    facts = play(
+        ("plan", [Add(slot="trip", title="trip"), Add(slot="trip.d", title="d", value="1", parent="t1")])
+    )
+    assert ask(facts, "left").tasks == ("t1",)
+    assert ask(apply(facts, Complete(task="t1"), turn=2).graph, "left").tasks == ()
+
+
+def test_what_waits_in_a_plan_and_for_what() -> None:
+    graph = play(
+        (
+            "plan",
+            [
+                Add(slot="boat", title="boat"),
+                Add(slot="boat.task", title="planks", parent="t1"),
+                Add(slot="boat.task2", title="caulk", parent="t1", depends_on=("t2",)),
+            ],
+        ),
+    )
+    assert ask(graph, "needs", "t1").tasks == ask(graph, "needs").tasks == ("t3",)
+    assert ask(apply(graph, Complete(task="t2"), turn=2).graph, "needs", "t1").tasks == ()
+
+
 def test_a_whole_with_a_done_part_is_still_to_do() -> None:
     graph = play(
         ("a", [Add(slot="a", title="A"), Add(slot="a.b", title="B", parent="t1")]),
