@@ -19,7 +19,7 @@ from taskloom.memory.tasks import TaskGraph, TaskNode
 from .grounds import ungrounded
 from .naming import MANY
 from .responder import Brief
-from .wording import clip, sentences, word_set
+from .wording import base, clip, sentences, word_set
 
 
 def faults_of(reply: str, brief: Brief) -> list[str]:
@@ -127,7 +127,8 @@ def _slight(term: str) -> bool:
 
 def _current(graph: TaskGraph) -> str:
     """All that the plan holds now, one text a line."""
-    return "\n".join(text for node in graph.active for text in (node.value, node.title, node.name) if text)
+    texts = ((node.value, node.title, node.name, base(node.slot)) for node in graph.active)
+    return "\n".join(text for of_node in texts for text in of_node if text)
 
 
 def _superseded(brief: Brief, answers: Sequence[Answer]) -> dict[str, list[str]]:

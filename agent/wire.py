@@ -243,6 +243,9 @@ class _Reply(_Model):
 _EACH: frozenset[Verb] = frozenset(("remove", "hold", "resume", "done", "reopen"))
 """Acts on each of the tasks that refs name, as on does."""
 
+_MAKING: frozenset[Verb] = frozenset(("task", "add", "need", "order", "ask", "yes", "no", "unsure", "chat"))
+"""Acts whose words may be for something that is not there: it is made, asked about, or answered."""
+
 
 class _Reader:
     """Turns what a model wrote into steps, its task numbers into ids."""
@@ -303,8 +306,11 @@ class _Reader:
         act: Any = wire.act
         target, task = self._place(place)
         within, within_task = self._place(wire.within)
+        if act not in _MAKING:
+            self._check_known("on", "" if task is not None else target)
+            self._check_known("in", "" if within_task is not None else within)
         if act == "set":
-            self._check_set(wire, within if within_task is None else "", task)
+            self._check_set(wire, task)
         if any(not (part.title or part.who or part.rest or part.details) for part in wire.parts):
             raise WireError("a part says nothing")
         if act == "split" and len(wire.parts) < 2:
@@ -350,15 +356,20 @@ class _Reader:
             asked=asked,
         )
 
-    def _check_set(self, wire: _Step, within: str, task: str | None) -> None:
-        """Refuse a value for a task that is none, and a time, date or amount for the name of a task."""
-        if within and fold(within) not in self.made and not matching(self.graph, within, gone=True, limit=1):
-            raise WireError(f"in: there is no task {within[:60]}; the name of a slot goes into slot")
+    def _check_set(self, wire: _Step, task: str | None) -> None:
+        """Refuse a time, date or amount for the name of a task."""
         node = self.graph.get(task or "")
         if node is None or node.value is not None or wire.slot or wire.details or wire.items:
             return
         if (kind := kind_of(wire.value or "")) not in (None, kind_of(node.title)):
             raise WireError(f"on: a task has no value of its own; say in, and in slot what {kind} it is")
+
+    def _check_known(self, name: str, words: str) -> None:
+        """Refuse words for a place that is neither in the plan nor made by the message."""
+        if not words or not self.graph or fold(words) in self.made:
+            return
+        if not matching(self.graph, words, gone=True, limit=1):
+            raise WireError(f"{name}: there is no task {words[:60]}; make it first, or is it a slot?")
 
     def _place(self, ref: int | str | None) -> tuple[str, str | None]:
         """The words for a place, and its id where a number was given."""

@@ -77,24 +77,29 @@ class Said:
         return json.dumps({"steps": [step]})
 
 
-_LINE = re.compile(r"^( *)(\d+) +(\S+)(.*)$")
+_ENTRY = re.compile(r"(?:^|: |; )(\d+) ((?:[^;:]|(?<=\d):(?=\d))+)")
 
 
 def number_of(prompt: str, title: str, part: str) -> int | None:
     """The number of a plan, or of its part, in the outline of a prompt; None where it is not shown."""
-    depth = None  # of the plan, while its parts are read
+    inside = False  # the plan, while its parts are read
     for line in prompt.splitlines():
-        if not (found := _LINE.match(line)):
-            continue
-        indent, number, name, rest = found.groups()
-        if depth is not None and len(indent) > depth:
-            if part and (name == part or f'"{part}"' in rest):
-                return int(number)
-        else:
-            depth = len(indent) if title in (name, *re.findall(r'"([^"]*)"', rest)) else None
-            if depth is not None and not part:
-                return int(number)
+        bare = line.lstrip(" ")
+        entries = [(int(number), _name(words)) for number, words in _ENTRY.findall(bare)]
+        if bare == line:
+            inside = bool(entries) and entries[0][1] == title
+            if inside and not part:
+                return entries[0][0]
+        elif inside:
+            named = next((number for number, name in entries if name == part), None)
+            if named is not None:
+                return named
     return None
+
+
+def _name(words: str) -> str:
+    """The title in an entry of the outline, without its marks."""
+    return re.split(r" \(was | \[| \+\d|, after | stale| done", words.replace('"', ""))[0].strip()
 
 
 class Talk:

@@ -336,7 +336,10 @@ def test_words_that_name_two_tasks_are_asked_about() -> None:
     assert isinstance(asked, Clarify)
     assert asked.options == ("black case", "clear case")
     assert graph == graph_of(*CART)
-    _, (unknown,), _ = grounded(CART, {"act": "remove", "on": "yacht"})
+    with pytest.raises(WireError, match="there is no task yacht"):
+        grounded(CART, {"act": "remove", "on": "yacht"})
+    step = Step(text="drop the yacht", act="remove", target="yacht")
+    (unknown,) = ground_exactly([step], View(graph_of(*CART)))
     assert isinstance(unknown, Clarify)
 
 

@@ -225,7 +225,7 @@ MEANT: list[tuple[dict[str, Any], Step]] = [
         {"act": "replace", "old": "celery", "value": "mushrooms"},
         Step(text=SAID, act="replace", old="celery", value="mushrooms"),
     ),
-    ({"act": "remove", "on": "the umbrella"}, Step(text=SAID, act="remove", target="the umbrella")),
+    ({"act": "remove", "on": "the clear one"}, Step(text=SAID, act="remove", target="the clear one")),
     ({"act": "resume", "on": "6"}, Step(text=SAID, act="resume", target="hotel", task="t6")),
     ({"act": "undo"}, Step(text=SAID, act="undo")),
     ({"act": "reopen", "on": 4}, Step(text=SAID, act="reopen", target="Trip to the sea", task="t4")),
