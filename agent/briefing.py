@@ -69,7 +69,13 @@ class _Briefing:
     def _done_and_answered(self) -> Iterator[str]:
         acted = any(act.status == "done" for act in self.turn.acts)
         # What tools gave answers what the tasks could not.
-        answers = iter([answer for answer in self.brief.answers if answer.tasks or not acted])
+        answers = iter(
+            [
+                answer
+                for answer in self.brief.answers
+                if not acted or (answer.tasks and not answer.question.slot)
+            ]
+        )
         for change in self.turn.changes:
             if isinstance(change.operation, Check):
                 for answer in (answer for answer in [next(answers, None)] if answer):

@@ -36,7 +36,7 @@ from .finding import is_member, is_person_slot, slot_name
 from .ground_amount import relative
 from .ground_base import exchanged, same_value
 from .ground_people import in_style
-from .interpreter import Detail, Step, View
+from .interpreter import Detail, Step, StepPart, View
 from .lexicon import content, singular
 from .outline import is_assignee
 from .wording import base, clip, join
@@ -44,6 +44,7 @@ from .wording import base, clip, join
 _OF_A_PERSON = frozenset(("list", "value", "left", "next", "summary", "status", "count"))
 _OF_A_WHOLE = frozenset(("left", "next", "summary", "needs", "dependents"))
 _WHEN, _WHERE = frozenset(("when", "date")), frozenset(("where", "place"))
+_LASTING = frozenset("hour minute day night week month year duration length number count".split())
 _PLACES = frozenset(
     ["place", "venue", "location", "address", "room", "destination", "city", "town", "where", "site", "hall"]
 )
@@ -285,7 +286,13 @@ class Exact(Places):
     def _undo(self, step: Step) -> None:
         turns = [turn for turn in undoable(self.graph) if turn < self.view.turn]
         if step.task is None or step.task not in self.graph:
-            self.do(Undo(turn=turns[-1] if turns else None), step.text)
+            last = turns[-1] if turns else None
+            if last is not None and last < self.view.turn - 1 and self.view.question is not None:
+                raise Doubt(
+                    f"I have changed nothing since turn {last}. Shall I take back what was changed then?",
+                    ("yes",), (Undo(turn=last),),
+                )  # fmt: skip
+            self.do(Undo(turn=last), step.text)
             return
         inside = self.graph.subtree(step.task, gone=True)
         turn = max((node.turn for node in inside if node.turn < self.view.turn), default=None)
@@ -464,7 +471,8 @@ class Exact(Places):
                 title=self._part_title(target, part.title, ids, number),
                 members=tuple(ids),
                 values=tuple(
-                    (slot_name(detail.slot), in_style(self.graph, target, detail)) for detail in part.details
+                    (slot_name(detail.slot), in_style(self.graph, target, detail))
+                    for detail in (*_others(part, [self.graph[key] for key in ids]), *part.details)
                 ),
             )
             for number, (part, ids) in enumerate(zip(step.parts, chosen, strict=True), 1)
@@ -524,7 +532,8 @@ class Exact(Places):
         timely = sign in "+-" and values.duration_of(amount) is not None
         slot = self._shifted(node, timely=timely)
         text = slot.value if slot.value is not None else slot.title
-        moved = _moved(text, sign, amount, self.view.now)
+        counts = bool(name_words(slot.title) & _LASTING) and text.strip().isdecimal()
+        moved = values.counted(text, sign, amount) if counts else _moved(text, sign, amount, self.view.now)
         if moved is None:
             raise Doubt(f"What is {clip(text)} {'plus' if sign == '+' else 'less'} {amount} exactly?")
         self.do(
@@ -581,16 +590,24 @@ class Exact(Places):
         tasks, about, lacking = self._asked_of(step, node or within)
         more = (item.task for item in step.items if item.task in self.graph)
         tasks = tuple(dict.fromkeys((*tasks, *(key for key in more if key))))
+        if asked.kind in _OF_A_WHOLE and len(tasks) == 1 and not self.graph.parts(tasks[0]):
+            tasks = (*tasks, *self._naming(self.graph[tasks[0]].title, tasks))
         container = within if node is not None and within is not None and within.id != node.id else None
         if asked.kind in ("claim", "ever") and container is None and len(tasks) == 1:
             whole = self.graph[tasks[0]]
             if asked.value and whole.value is None and self.graph.parts(whole.id) and asked.act is not None:
                 container, tasks = whole, ()
         question = Question(
-            kind=asked.kind, tasks=tasks, about=about, value=asked.value, slot=lacking, act=asked.act,
-            denied=asked.denied, container=container.id if container else None,
+            kind=self._told_as(asked.kind, step, tasks), tasks=tasks, about=about, value=asked.value,
+            slot=lacking, act=asked.act, denied=asked.denied, container=container.id if container else None,
         )  # fmt: skip
         self._check(step, question)
+
+    def _told_as(self, kind: QuestionKind, step: Step, tasks: Sequence[str]) -> QuestionKind:
+        """What a question is answered with: of a task that is no list, all that is in it."""
+        parts = [part for key in tasks[:1] for part in self.graph.parts(key)]
+        mixed = any(part.value is not None and not is_member(part) for part in parts)
+        return "summary" if kind == "list" and step.slot is None and mixed else kind
 
     def _check(self, step: Step, question: Question) -> None:
         for key in question.tasks[:1]:
@@ -599,13 +616,20 @@ class Exact(Places):
         self.operations.append(Check(said=step.text[:300], question=question))
 
     def _of_person(self, name: str, whole: TaskNode | None) -> tuple[str, ...]:
-        """The tasks that somebody is to do, in one task or in all."""
+        """The tasks that somebody is to do, in one task or in all; else those whose titles name him."""
         inside = self.graph.subtree(whole.id) if whole is not None else self.graph.active
-        return tuple(
+        found = tuple(
             one.parent
             for one in inside
             if is_assignee(one) and one.parent and says_all(one.value or "", name)
         )
+        return found or (self._naming(name, ()) if name[:1].isupper() else ())
+
+    def _naming(self, title: str, beside: Sequence[str]) -> tuple[str, ...]:
+        """The tasks whose titles have a name of some title in them: those about Otto, who is a rabbit."""
+        proper = [word for word in re.findall(r"[^\W\d_]+", title) if word[:1].isupper()]
+        others = (node for node in self.graph.active if node.value is None and node.id not in beside)
+        return tuple(node.id for node in others if any(names(word, node.title) for word in proper))
 
     def _asked_of(self, step: Step, node: TaskNode | None) -> tuple[tuple[str, ...], str, str | None]:
         """The tasks that a question is about, the words for it, and the slot that it asks for in vain."""
@@ -657,6 +681,13 @@ def _ways_to_say(entity: str) -> tuple[str, ...]:
     return (
         tuple(dict.fromkeys((entity, singular(entity), *days, *(day[:3] for day in days)))) if entity else ()
     )
+
+
+def _others(part: StepPart, members: Sequence[TaskNode]) -> tuple[Detail, ...]:
+    """Who is to do a part without being a member of the whole."""
+    told = [one.value or one.title for one in members]
+    left = [words for words in part.members if not any(says_all(one, words) for one in told)]
+    return (Detail(slot="assignee", value=join(left)),) if left else ()
 
 
 def _without(text: str, words: str) -> str | None:

@@ -94,7 +94,7 @@ class Gate:
 
 def _may_spare(utterance: str, view: View) -> bool:
     bare = _bare(utterance)
-    if _UNDO.fullmatch(bare) or (_BARE.fullmatch(bare) and _awaits_yes(view)):
+    if (_UNDO.fullmatch(bare) and view.question is None) or (_BARE.fullmatch(bare) and _awaits_yes(view)):
         return True
     return "?" not in utterance and _asked_value(bare, view)
 

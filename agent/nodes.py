@@ -32,7 +32,7 @@ from langgraph.graph.message import push_message
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Overwrite, interrupt
 
-from taskloom.memory.claims import answer
+from taskloom.memory.claims import Answer, answer
 from taskloom.memory.consolidate import Exchange
 from taskloom.memory.operations import Add, Check, Clarify, Complete, Operation, Outcome, Remove, apply
 from taskloom.memory.operations import Update as UpdateTask
@@ -194,7 +194,7 @@ def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Servi
         return {}
     graph = graph_of(state)
     questions = [op.question for op in turn.operations if isinstance(op, Check)]
-    answers = tuple(answer(graph, question) for question in questions)
+    answers = tuple(_without_itself(answer(graph, question), turn.number) for question in questions)
     found = closure(
         graph,
         seeds(graph, turn.operations, _touched(turn)),
@@ -206,6 +206,14 @@ def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Servi
         update["earlier"], update["known"] = recollected(turn, answers, graph, memory, services.clock())
         update["note"] = " ".join(filter(None, (turn.note, memory.fault)))
     return {"turn": turn.model_copy(update=update)}
+
+
+def _without_itself(told: Answer, turn: int) -> Answer:
+    """An answer that does not cite the question: what was never so was not spoken of by asking for it."""
+    verdict = told.verdict
+    if verdict is None or verdict.kind != "never" or verdict.since != turn:
+        return told
+    return told.model_copy(update={"verdict": verdict.model_copy(update={"since": None, "said": ""})})
 
 
 def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
@@ -254,7 +262,7 @@ def _left_open(turn: Turn, graph: TaskGraph) -> bool:
         says = content(" ".join(f"{spoken(node.name)} {node.title} {node.value or ''}" for node in found))
         if any(node.stale_since is not None for node in found) or not content(told.question.about) <= says:
             return True
-        if not found and told.verdict is None:
+        if told.question.slot or (not found and told.verdict is None):
             return True
     return False
 

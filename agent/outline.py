@@ -279,11 +279,15 @@ def talk_lines(exchanges: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _gone(named: Sequence[str], view: View) -> list[TaskNode]:
-    """Tasks out of the plan that the words name, then those that went lately, the latest first."""
-    lately = [node for node in view.graph.values() if view.turn - node.turn <= GONE_TURNS]
+    """Tasks out of the plan that the words name, then those that went lately, the latest first.
+
+    What went with a whole comes back with it, and is not shown beside it.
+    """
+    graph = view.graph
+    lately = [node for node in graph.values() if view.turn - node.turn <= GONE_TURNS]
     lately.sort(key=lambda node: -node.turn)
-    keys = dict.fromkeys([*named, *(node.id for node in lately)])
-    return [view.graph[key] for key in keys if not view.graph[key].active][:GONE_SHOWN]
+    alone = [node.id for node in lately if node.parent is None or graph[node.parent].active]
+    return [graph[key] for key in dict.fromkeys([*named, *alone]) if not graph[key].active][:GONE_SHOWN]
 
 
 def was(node: TaskNode) -> str | None:

@@ -13,7 +13,7 @@ set on value, or in details
 add in items
 replace old value in: everywhere without in
 remove hold done reopen on, resume on what is gone
-back on: former value, or value; to first
+back on: the value before, or value; to: first
 undo redo
 need unneed on refs: on waits for refs
 order refs: one after the other
@@ -24,7 +24,7 @@ merge on details
 only on refs items: the rest goes
 shift on value: +2 days, -1, *2
 yes no value: to the open question
-ask q on, or in slot; value or person supposed; denied
+ask q on, or in slot; value: what or whom they suppose; denied
 chat value: short reply
 unsure value: what to ask back if it could mean several things, or none
 q: value who list count status summary left next needs dependents why before history claim (so now) ever \

@@ -61,7 +61,7 @@ class _Reply:
         answers = () if self.turn.earlier else self.brief.answers or self.turn.answers
         acted = any(act.status == "done" for act in self.turn.acts)
         for n, answer in enumerate(answers):
-            if acted and not answer.tasks:
+            if acted and (not answer.tasks or answer.question.slot):
                 continue  # what tools gave answers what the tasks could not
             if n not in known or not known[n].instead:
                 told += Answers(self.graph, self.names).pieces(answer)
@@ -155,7 +155,7 @@ class _Reply:
         if question is None:
             return []
         text = question.question.strip() or "Which one do you mean?"
-        options = [option for option in question.options if not names(option, text)]
+        options = [option for option in question.options if not names(option, text) and option != "yes"]
         if not options:
             return [text if text.endswith("?") else sentence(text)]
         return [f"{text.rstrip('?. ')}: {_options(options)}?"]

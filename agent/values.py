@@ -293,7 +293,8 @@ _HOUR = "|".join(
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 )
 _SPOKEN_CLOCK = re.compile(
-    rf"(?P<lead>(?:at\s+)?)(?:(?:a\s+)?(?P<part>half|quarter|five|ten|twenty|twenty-five)\s+(?P<way>past|to)\s+)?"
+    rf"(?P<lead>(?:at\s+)?)"
+    rf"(?:(?:a\s+)?(?P<part>half|quarter|five|ten|twenty|twenty-five)\s+(?P<way>past|to)\s+|(?P<half>half)\s+)?"
     rf"(?P<hour>{_HOUR}|\d{{1,2}})(?:[\s:.-]+(?P<minute>\d{{2}}|fifteen|thirty|forty-five))?"
     rf"(?P<rest>(?:\s+o['’]?clock)?(?:\s+in\s+the\s+(?:morning|afternoon|evening)|\s+at\s+night)?)",
     re.IGNORECASE,
@@ -303,13 +304,18 @@ _PARTS = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20, "twenty
 
 
 def clock_shifted(text: str, delta: timedelta) -> str | None:
-    """A time of day in words moved by a delta: ('half past ten', 1 hour) gives '11:30'; None for anything else."""
+    """A time of day in words moved by a delta: ('half past ten', 1 hour) gives '11:30'.
+
+    'half 3' is half past three. None for anything else, and for a delta of days.
+    """
     found = _SPOKEN_CLOCK.fullmatch(text.strip())
-    if found is None or abs(delta) >= timedelta(days=1) or text.strip().isdecimal():
+    if found is None or abs(delta) >= timedelta(days=1):
         return None
     hour = int(found["hour"]) if found["hour"].isdecimal() else NUMBER_WORDS[found["hour"].lower()]
     minute = found["minute"] or "0"
     minutes = int(minute) if minute.isdecimal() else _PARTS[minute.lower()]
+    if found["half"]:
+        minutes += 30
     if found["part"]:
         minutes += _PARTS[found["part"].lower()] * (1 if found["way"].lower() == "past" else -1)
     if hour > 24 or minutes > 59:
@@ -323,7 +329,8 @@ def clock_shifted(text: str, delta: timedelta) -> str | None:
         rest = next(words for until, words in _DAYPARTS if whole < until * 60)
     spoken = not found["hour"].isdecimal() or rest
     shown = (whole // 60 - 1) % 12 + 1 if spoken else whole // 60
-    return f"{found['lead']}{shown}:{whole % 60:02d}{rest}"
+    bare = text.strip().isdecimal() and whole % 60 == 0
+    return f"{found['lead']}{shown}{'' if bare else f':{whole % 60:02d}'}{rest}"
 
 
 _DAYPARTS = ((12, " in the morning"), (17, " in the afternoon"), (21, " in the evening"), (24, " at night"))

@@ -243,6 +243,8 @@ class _Reply(_Model):
 _EACH: frozenset[Verb] = frozenset(("remove", "hold", "resume", "done", "reopen"))
 """Acts on each of the tasks that refs name, as on does."""
 
+_FIRST = ("first", "original", "the first", "the original")
+
 _MAKING: frozenset[Verb] = frozenset(("task", "add", "need", "order", "ask", "yes", "no", "unsure", "chat"))
 """Acts whose words may be for something that is not there: it is made, asked about, or answered."""
 
@@ -332,6 +334,7 @@ class _Reader:
             asked = Asked(
                 kind=kind, value=wire.value, act=wire.did, denied=wire.denied, free=wire.q == "other"
             )
+        first = act == "back" and (wire.value or "").lower() in _FIRST
         refs = () if act in _EACH else (*wire.refs, *(ref for ref in more if ref is not None))
         return Step(
             text=self.utterance,
@@ -343,8 +346,8 @@ class _Reader:
             within_task=within_task,
             slot=slot,
             title=wire.title,
-            value=None if asked else wire.value,
-            old="original" if wire.to == "first" else wire.old,
+            value=None if asked or first else wire.value,
+            old="original" if wire.to == "first" or first else wire.old,
             items=(*_details(wire.items), *(self._member(ref, act) for ref in refs)),
             details=_details(wire.details),
             parts=tuple(

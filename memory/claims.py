@@ -570,11 +570,13 @@ def _list(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
 
 
 def _summary(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Answer:
-    """The whole trees of the tasks in order of creation, with those that wait for them or that they wait for.
+    """The tasks with their parts in order of creation, of a mere value the whole that it is part of.
+
+    With them the whole tasks that wait for one of them, or that one of them waits for.
 
     Everything where no task is named.
     """
-    roots = dict.fromkeys(graph.root(key).id for key in targets)
+    roots = dict.fromkeys(key if graph.parts(key) else graph.root(key).id for key in targets)
     roots |= dict.fromkeys(other for key in tuple(roots) for other in _tied(graph, key))
     wanted = {node.id for key in roots for node in graph.subtree(key) if node.active}
     keys = tuple(node.id for node in graph.active if node.id in wanted or not (question.tasks or targets))

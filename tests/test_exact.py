@@ -28,6 +28,7 @@ from taskloom.memory.operations import (
     Operation,
     Remove,
     Rollback,
+    Undo,
     Update,
     apply,
 )
@@ -152,7 +153,7 @@ def test_a_number_shifts_where_it_is_named() -> None:
      ("Friday, May 3 at 7 PM", "+2 days", "May 5 at 7 PM"), ("3 lakh", "+50000", "3.5 lakh"),
      ("2.5 million", "+1 million", "3.5 million"), ("11 in the morning", "+2 hours", "1:00 in the afternoon"),
      ("seven in the evening", "+3 hours", "10:00 at night"), ("11:30", "+2 hours", "13:30"),
-     ("two hundred and fifty", "+50", "300")],
+     ("two hundred and fifty", "+50", "300"), ("half 3", "+45 minutes", "4:15"), ("11", "+1 hour", "12")],
 )  # fmt: skip
 def test_relative_changes(value: str, by: str, then: str) -> None:
     before = parts("t1", "plan", thing=value)
@@ -200,6 +201,30 @@ def test_a_task_that_was_finished_is_open_again() -> None:
     assert grounded(before, {"act": "reopen", "on": 1})[0]["t1"].status == "open"
     before = [*parts("t1", "a", cost="$5"), Complete(task="t2")]
     assert grounded(before, {"act": "reopen", "on": 2})[0]["t2"].status == "filled"
+
+
+def test_an_undo_while_something_is_asked_takes_nothing_back_unasked() -> None:
+    before = parts("t1", "dental", time="soon")
+    graph, (asked,), _ = grounded([*before, Add(slot="x", title="x")], {"act": "undo"}, question=SEAT)
+    assert not isinstance(asked, Clarify)
+    view = View(graph_of(*before), turn=9, question=SEAT)
+    (asked,) = ground_exactly([Step(text="undo that", act="undo")], view)
+    assert isinstance(asked, Clarify)
+    assert asked.choices == (Undo(turn=2),)
+
+
+def test_who_does_a_part_is_kept_though_no_member_of_the_whole() -> None:
+    before: list[Operation] = [Add(slot="a", title="feed the cat")]
+    step = {
+        "act": "split",
+        "on": 1,
+        "parts": [{"who": ["Lotte"], "details": {"when": "mornings"}}, {"who": ["Ruth"]}],
+    }
+    assert changed(before, step)[1] == [
+        "feed the cat / feed the cat (part 1)", "feed the cat / feed the cat (part 1) / assignee = Lotte",
+        "feed the cat / feed the cat (part 1) / when = mornings", "feed the cat / feed the cat (part 2)",
+        "feed the cat / feed the cat (part 2) / assignee = Ruth",
+    ]  # fmt: skip
 
 
 def test_what_is_gone_comes_back_by_whatever_word() -> None:
@@ -367,7 +392,8 @@ def test_an_answer_takes_what_was_offered() -> None:
 PARTY = [*parts("t1", "party", date="Friday", time="7 PM", place="the barn"),
          Add(slot="party.task", title="bake", parent="t1"),
          Add(slot="party.task.assignee", title="assignee", value="Ana", parent="t5"),
-         Add(slot="party.task2", title="sweep", parent="t1")]  # fmt: skip
+         Add(slot="party.task2", title="sweep for Otto", parent="t1"),
+         Add(slot="walk", title="walk Otto")]  # fmt: skip
 ASKED: list[tuple[dict[str, Any], tuple[str, ...], str | None]] = [
     ({"q": "value", "on": 2}, ("t2",), None),
     ({"q": "value", "in": 1, "slot": "place"}, ("t4",), None),
@@ -380,6 +406,8 @@ ASKED: list[tuple[dict[str, Any], tuple[str, ...], str | None]] = [
     ({"q": "list", "in": 1, "value": "Ana"}, ("t5",), None),
     ({"q": "left", "value": "Ana"}, ("t5",), None),
     ({"q": "left"}, (), None),
+    ({"q": "left", "on": 7}, ("t7", "t8"), None),
+    ({"q": "list", "in": 1}, ("t1",), None),
 ]
 
 
