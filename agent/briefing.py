@@ -134,6 +134,9 @@ class _Briefing:
         if answer.count is not None:
             head += f" {answer.count},"
         nodes = [graph[key] for key in answer.tasks if key in graph]
+        if question.slot:
+            yield f"Asked for {quoted(question.slot, 80)} of {self._entries(nodes, FEW)}: nothing is noted"
+            return
         if answer.verdict and (not nodes or question.kind in ("claim", "ever", "before")):
             yield f"{head} see the verdict"
         elif len(nodes) < 2:
