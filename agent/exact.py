@@ -4,50 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
 
 from taskloom.memory.operations import (
     Check,
     Complete,
     Inactivate,
     Link,
-    Merge,
     Operation,
-    Part,
     Question,
-    QuestionKind,
     Remove,
     Replace,
     Restore,
     Rollback,
-    Split,
     Undo,
     Unlink,
     Update,
-    is_part,
     names,
     undoable,
 )
 from taskloom.memory.tasks import TaskNode
 
 from . import values
-from .exact_places import ONE_OF_MANY, WHO_SLOTS, Doubt, Places, name_words, says_all
-from .finding import is_member, is_person_slot, slot_name
-from .ground_amount import relative
+from .exact_asking import Asking
+from .exact_parts import Parts
+from .exact_places import ONE_OF_MANY, Doubt, says_all
+from .finding import slot_name
 from .ground_base import exchanged, same_value
-from .ground_people import in_style
-from .interpreter import Detail, Step, StepPart, View
+from .interpreter import Detail, Step, View
 from .lexicon import content, singular
 from .outline import is_assignee
 from .wording import base, clip, join
-
-_OF_A_PERSON = frozenset(("list", "value", "left", "next", "summary", "status", "count"))
-_OF_A_WHOLE = frozenset(("left", "next", "summary", "needs", "dependents"))
-_WHEN, _WHERE = frozenset(("when", "date")), frozenset(("where", "place"))
-_LASTING = frozenset("hour minute day night week month year duration length number count".split())
-_PLACES = frozenset(
-    ["place", "venue", "location", "address", "room", "destination", "city", "town", "where", "site", "hall"]
-)
 
 
 def ground_exactly(steps: Iterable[Step], view: View) -> tuple[Operation, ...]:
@@ -66,7 +52,7 @@ def ground_exactly(steps: Iterable[Step], view: View) -> tuple[Operation, ...]:
     return tuple(grounder.operations)
 
 
-class Exact(Places):
+class Exact(Parts, Asking):
     """All steps, each by the method of its act."""
 
     # ---- something new -----------------------------------------------------------------------------
@@ -442,231 +428,6 @@ class Exact(Places):
             raise Doubt(f"Who is to do {self.describe(node)}?")
         self.touch(node.id)
 
-    # ---- parts and numbers -------------------------------------------------------------------------
-
-    def _split(self, step: Step) -> None:
-        target = self.target(step)
-        if any(is_part(part) for part in self.graph.parts(target.id)):
-            self.do(Merge(task=target.id), step.text)
-            target = self.graph[target.id]
-        free = {
-            part.id: part for part in self.graph.parts(target.id) if part.value is None or is_member(part)
-        }
-        chosen: list[list[str]] = []
-        for part in step.parts:
-            ids = [
-                key
-                for words in part.members
-                for key, one in free.items()
-                if says_all(one.value or one.title, words)
-            ]
-            chosen.append(list(dict.fromkeys(ids)))
-            free = {key: one for key, one in free.items() if key not in ids}
-        for ids, part in zip(chosen, step.parts, strict=True):
-            if part.rest:
-                ids += [key for key, one in free.items() if is_member(one)]
-                free = {}
-        parts = tuple(
-            Part(
-                title=self._part_title(target, part.title, ids, number),
-                members=tuple(ids),
-                values=tuple(
-                    (slot_name(detail.slot), in_style(self.graph, target, detail))
-                    for detail in (*_others(part, [self.graph[key] for key in ids]), *part.details)
-                ),
-            )
-            for number, (part, ids) in enumerate(zip(step.parts, chosen, strict=True), 1)
-        )
-        self.do(Split(task=target.id, parts=parts), step.text)
-        self.touch(target.id)
-
-    def _part_title(self, target: TaskNode, title: str, ids: Sequence[str], number: int) -> str:
-        people = join(self.graph[key].title for key in ids)
-        return title or f"{target.title} ({people or f'part {number}'})"
-
-    def _merge(self, step: Step) -> None:
-        node = self.target(step)
-        parts = [part for part in self.graph.parts(node.id) if is_part(part)]
-        if not parts and is_part(node) and node.parent:
-            node = self.graph[node.parent]
-        self.do(Merge(task=node.id), step.text)
-        self.fill(self.graph[node.id], step)
-
-    def _only(self, step: Step) -> None:
-        """A list with just these: the other members of their kind leave."""
-        whole = self.owner(step)
-        if whole is None:
-            raise Doubt("Which list should hold only that?")
-        keep = set[str]()
-        for item in step.items:
-            node = self.graph.get(item.task or "") or self._part_saying_any(whole, item.value)
-            if node is None:
-                node = self.enlist(whole, item, step)
-            elif not node.active:
-                self.do(Restore(task=node.id), step.text)
-            keep |= {node.id} if node is not None else set()
-        members = [one for one in self.graph.parts(whole.id) if one.value is None or is_member(one)]
-        kinds = {base(self.graph[key].slot) for key in keep}
-        shared = [self.graph[key] for key in self.graph[whole.id].depends_on if self.graph[key].active]
-        before = len(self.operations)
-        for node in members:
-            if node.id not in keep and (base(node.slot) in kinds or not keep):
-                self.do(Remove(task=node.id), step.text)
-        for node in shared:
-            if node.id not in keep and node.parent != whole.id and is_member(node):
-                self.do(Unlink(task=whole.id, on=node.id), step.text)
-        if len(self.operations) == before:
-            question = Question(kind="list", tasks=(whole.id,), about=whole.title)
-            self.operations.append(Check(said=step.text[:300], question=question))
-        self.touch(whole.id)
-
-    def _part_saying_any(self, whole: TaskNode, words: str) -> TaskNode | None:
-        parts = self.graph.parts(whole.id, gone=True)
-        found = [part for part in parts if content(part.value or part.title) == content(words)]
-        return next((part for part in found if part.active), found[0] if found else None)
-
-    def _shift(self, step: Step) -> None:
-        node = self.target(step)
-        change = relative((step.value or "").replace("−", "-"))
-        sign, amount = change[:1], change[1:].strip()
-        timely = sign in "+-" and values.duration_of(amount) is not None
-        slot = self._shifted(node, timely=timely)
-        text = slot.value if slot.value is not None else slot.title
-        counts = bool(name_words(slot.title) & _LASTING) and text.strip().isdecimal()
-        moved = values.counted(text, sign, amount) if counts else _moved(text, sign, amount, self.view.now)
-        if moved is None:
-            raise Doubt(f"What is {clip(text)} {'plus' if sign == '+' else 'less'} {amount} exactly?")
-        self.do(
-            Update(task=slot.id, value=moved)
-            if slot.value is not None
-            else Update(task=slot.id, title=moved),
-            step.text,
-        )
-
-    def _shifted(self, node: TaskNode, *, timely: bool) -> TaskNode:
-        """The slot whose value moves: the one named; of a task, its only one that can."""
-        if node.value is not None or not self.graph.parts(node.id):
-            return node
-        kinds = ("date", "time", "duration") if timely else ("count", "amount", "percent")
-        found = [
-            part for part in self.graph.parts(node.id) if part.value and values.kind_of(part.value) in kinds
-        ]
-        if not found and values.number_of(node.title) is not None:
-            return node  # twelve caps, and who has them
-        if len(found) != 1:
-            raise Doubt(
-                f"What of {self.describe(node)} should change?", [self.describe(part) for part in found]
-            )
-        return found[0]
-
-    # ---- answers, questions ------------------------------------------------------------------------
-
-    def confirmable(self, step: Step) -> list[TaskNode]:
-        """The proposed values that a yes or no is about: of the task named, else those proposed last."""
-        if step.task is None or step.task not in self.graph:
-            return super().confirmable(step)
-        return [node for node in self.graph.subtree(step.task) if node.status == "proposed"]
-
-    def _unsure(self, step: Step) -> None:
-        question = (step.value or "").strip()
-        raise Doubt(
-            question if question.endswith("?") else f"What do you mean: {clip(question or step.text)}?"
-        )
-
-    def _ask(self, step: Step) -> None:
-        asked = step.asked
-        if asked is None:
-            return
-        node = self.at(step.task, "" if step.slot else step.target, gone=True)
-        within = self.whole_of(step)
-        if (
-            asked.value
-            and asked.kind in _OF_A_PERSON
-            and (his := self._of_person(asked.value, node or within))
-        ):
-            kind: QuestionKind = "left" if asked.kind in ("left", "next") else "value"
-            self._check(step, Question(kind=kind, tasks=his, about=asked.value))
-            return
-        tasks, about, lacking = self._asked_of(step, node or within)
-        more = (item.task for item in step.items if item.task in self.graph)
-        tasks = tuple(dict.fromkeys((*tasks, *(key for key in more if key))))
-        if asked.kind in _OF_A_WHOLE and len(tasks) == 1 and not self.graph.parts(tasks[0]):
-            tasks = (*tasks, *self._naming(self.graph[tasks[0]].title, tasks))
-        container = within if node is not None and within is not None and within.id != node.id else None
-        if asked.kind in ("claim", "ever") and container is None and len(tasks) == 1:
-            whole = self.graph[tasks[0]]
-            if asked.value and whole.value is None and self.graph.parts(whole.id) and asked.act is not None:
-                container, tasks = whole, ()
-        question = Question(
-            kind=self._told_as(asked.kind, step, tasks), tasks=tasks, about=about, value=asked.value,
-            slot=lacking, act=asked.act, denied=asked.denied, container=container.id if container else None,
-        )  # fmt: skip
-        self._check(step, question)
-
-    def _told_as(self, kind: QuestionKind, step: Step, tasks: Sequence[str]) -> QuestionKind:
-        """What a question is answered with: of a task that is no list, all that is in it."""
-        parts = [part for key in tasks[:1] for part in self.graph.parts(key)]
-        mixed = any(part.value is not None and not is_member(part) for part in parts)
-        return "summary" if kind == "list" and step.slot is None and mixed else kind
-
-    def _check(self, step: Step, question: Question) -> None:
-        for key in question.tasks[:1]:
-            if self.graph[key].active:
-                self.touch(key)
-        self.operations.append(Check(said=step.text[:300], question=question))
-
-    def _of_person(self, name: str, whole: TaskNode | None) -> tuple[str, ...]:
-        """The tasks that somebody is to do, in one task or in all; else those whose titles name him."""
-        inside = self.graph.subtree(whole.id) if whole is not None else self.graph.active
-        found = tuple(
-            one.parent
-            for one in inside
-            if is_assignee(one) and one.parent and says_all(one.value or "", name)
-        )
-        return found or (self._naming(name, ()) if name[:1].isupper() else ())
-
-    def _naming(self, title: str, beside: Sequence[str]) -> tuple[str, ...]:
-        """The tasks whose titles have a name of some title in them: those about Otto, who is a rabbit."""
-        proper = [word for word in re.findall(r"[^\W\d_]+", title) if word[:1].isupper()]
-        others = (node for node in self.graph.active if node.value is None and node.id not in beside)
-        return tuple(node.id for node in others if any(names(word, node.title) for word in proper))
-
-    def _asked_of(self, step: Step, node: TaskNode | None) -> tuple[tuple[str, ...], str, str | None]:
-        """The tasks that a question is about, the words for it, and the slot that it asks for in vain."""
-        if node is None:
-            return (), step.slot or step.target, None
-        whole = step.asked is not None and step.asked.kind in _OF_A_WHOLE
-        if step.slot is None or (whole and slot_name(step.slot) not in WHO_SLOTS):
-            return (node.id,), node.title if step.task is None else "", None
-        if found := self._slots_asked(step.slot, node):
-            return found, "", None
-        if step.asked is not None and step.asked.kind in ("list", "count"):
-            return (node.id,), step.slot, None
-        return (node.id,), "", "who" if slot_name(step.slot) in WHO_SLOTS else step.slot
-
-    def _slots_asked(self, words: str, node: TaskNode) -> tuple[str, ...]:
-        """Ids of the slots of a task, or of its parts, that words ask for; of a day its time too."""
-        inside = [one for one in self.graph.subtree(node.id)[1:] if one.active]
-        name = slot_name(words)
-        if name in WHO_SLOTS:
-            people = [one.id for one in inside if is_assignee(one)]
-            return tuple(people or (one.id for one in inside if is_person_slot(one)))
-        try:
-            held = self.slot_in(node, words)
-        except Doubt:
-            held = None
-        own = [one for one in self.graph.parts(node.id) if one.value]
-        timed = [one.id for one in own if words in _WHEN and values.kind_of(one.value or "") == "time"]
-        if held is not None:
-            return tuple(dict.fromkeys((held.id, *timed)))
-        if words in _WHEN:
-            return tuple(
-                one.id for one in inside if one.value and values.kind_of(one.value) in ("date", "time")
-            )
-        if words in _WHERE:
-            return tuple(one.id for one in inside if one.value and name_words(one.title) & _PLACES)
-        return tuple(one.id for one in inside if base(one.slot) in (singular(name), name))
-
 
 # ---- words and values ------------------------------------------------------------------------------
 
@@ -683,13 +444,6 @@ def _ways_to_say(entity: str) -> tuple[str, ...]:
     )
 
 
-def _others(part: StepPart, members: Sequence[TaskNode]) -> tuple[Detail, ...]:
-    """Who is to do a part without being a member of the whole."""
-    told = [one.value or one.title for one in members]
-    left = [words for words in part.members if not any(says_all(one, words) for one in told)]
-    return (Detail(slot="assignee", value=join(left)),) if left else ()
-
-
 def _without(text: str, words: str) -> str | None:
     """A list in words without one of its members, or None where it is not one."""
     pieces = [piece.strip() for piece in re.split(r",\s*(?:and\s+)?|\s+and\s+", text) if piece.strip()]
@@ -697,22 +451,3 @@ def _without(text: str, words: str) -> str | None:
     if len(pieces) < 2 or len(left) == len(pieces) or not left:
         return None
     return join(left, limit=60)
-
-
-def _moved(text: str, sign: str, amount: str, now: datetime) -> str | None:
-    """A text with its date, time or number changed by an amount; None where that has no meaning."""
-    delta = values.duration_of(amount) if sign in "+-" else None
-    if delta is None:
-        return values.counted(text, sign, amount)
-    delta = delta if sign == "+" else -delta
-    if (moved := values.clock_shifted(text, delta)) is not None:
-        return moved
-    kind = values.kind_of(text)
-    if kind in ("date", "time"):
-        return values.shifted(text, delta, kind, now)
-    wanted = "date" if delta % timedelta(days=1) == timedelta() else "time"
-    spans = [span for span in values.spot(text) if span.kind == wanted]
-    if len(spans) == 1 and (inner := values.shifted(spans[0].text, delta, spans[0].kind, now)) is not None:
-        return f"{text[: spans[0].start]}{inner}{text[spans[0].end :]}"
-    unit = re.search(r"min|hour|hr|day|night|week|month|year", amount.lower())
-    return values.counted(text, sign, amount) if unit and unit[0] in text.lower() else None

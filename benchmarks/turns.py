@@ -10,8 +10,8 @@ in its state for the rows of task sizes. The talk is that of `dialogue.py`, on a
   database after a WAL checkpoint, an empty one taken off; a snapshot of the tasks, which is due every 500th
   change, is spread evenly.
 - Tokens and calls are what a local server of OpenAI's protocol reports. Its replies are scripted and fit the
-  words, so they say nothing on how well a model reads. `prompt_tokens` is the default (the model reads all but
-  bare answers, templates reply), `prompt_tokens_model` has it read and write everything. Each figure
+  words, so they say nothing on how well a model reads. `prompt_tokens` is the default (the model reads all
+  but bare answers, templates reply), `prompt_tokens_model` has it read and write everything. Each figure
   is the mean of the ten turns up to that one in three talks; any ten turns hold the same kinds of turns.
 - A token is four bytes of UTF-8 text, for both: no vocabulary can be had offline. Four tokens are added to
   each message, and the schema of structured output counts as prompt, as OpenAI does.

@@ -205,8 +205,8 @@ def test_a_task_that_was_finished_is_open_again() -> None:
 
 def test_an_undo_while_something_is_asked_takes_nothing_back_unasked() -> None:
     before = parts("t1", "dental", time="soon")
-    graph, (asked,), _ = grounded([*before, Add(slot="x", title="x")], {"act": "undo"}, question=SEAT)
-    assert not isinstance(asked, Clarify)
+    _, (undo,), _ = grounded([*before, Add(slot="x", title="x")], {"act": "undo"}, question=SEAT)
+    assert isinstance(undo, Undo)
     view = View(graph_of(*before), turn=9, question=SEAT)
     (asked,) = ground_exactly([Step(text="undo that", act="undo")], view)
     assert isinstance(asked, Clarify)

@@ -1,0 +1,138 @@
+"""Answers and questions of the user, on tasks named by id: what they are about, and what of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from taskloom.memory.operations import (
+    Check,
+    Question,
+    QuestionKind,
+    names,
+)
+from taskloom.memory.tasks import TaskNode
+
+from . import values
+from .exact_places import WHO_SLOTS, Doubt, Places, name_words, says_all
+from .finding import is_member, is_person_slot, slot_name
+from .interpreter import Step
+from .lexicon import singular
+from .outline import is_assignee
+from .wording import base, clip, word_set
+
+_OF_A_PERSON = frozenset(("list", "value", "left", "next", "summary", "status", "count"))
+_OF_A_WHOLE = frozenset(("left", "next", "summary", "needs", "dependents"))
+_WHEN, _WHERE = frozenset(("when", "date")), frozenset(("where", "place"))
+_PLACES = word_set("place venue location address room destination city town where site hall")
+
+
+class Asking(Places):
+    """What the user answers and asks."""
+
+    def confirmable(self, step: Step) -> list[TaskNode]:
+        """The proposed values that a yes or no is about: of the task named, else those proposed last."""
+        if step.task is None or step.task not in self.graph:
+            return super().confirmable(step)
+        return [node for node in self.graph.subtree(step.task) if node.status == "proposed"]
+
+    def _unsure(self, step: Step) -> None:
+        question = (step.value or "").strip()
+        raise Doubt(
+            question if question.endswith("?") else f"What do you mean: {clip(question or step.text)}?"
+        )
+
+    def _ask(self, step: Step) -> None:
+        asked = step.asked
+        if asked is None:
+            return
+        node = self.at(step.task, "" if step.slot else step.target, gone=True)
+        within = self.whole_of(step)
+        if (
+            asked.value
+            and asked.kind in _OF_A_PERSON
+            and (his := self._of_person(asked.value, node or within))
+        ):
+            kind: QuestionKind = "left" if asked.kind in ("left", "next") else "value"
+            self._check(step, Question(kind=kind, tasks=his, about=asked.value))
+            return
+        tasks, about, lacking = self._asked_of(step, node or within)
+        more = (item.task for item in step.items if item.task in self.graph)
+        tasks = tuple(dict.fromkeys((*tasks, *(key for key in more if key))))
+        if asked.kind in _OF_A_WHOLE and len(tasks) == 1 and not self.graph.parts(tasks[0]):
+            tasks = (*tasks, *self._naming(self.graph[tasks[0]].title, tasks))
+        container = within if node is not None and within is not None and within.id != node.id else None
+        if asked.kind in ("claim", "ever") and container is None and len(tasks) == 1:
+            whole = self.graph[tasks[0]]
+            if asked.value and whole.value is None and self.graph.parts(whole.id) and asked.act is not None:
+                container, tasks = whole, ()
+        question = Question(
+            kind=self._told_as(asked.kind, step, tasks), tasks=tasks, about=about, value=asked.value,
+            slot=lacking, act=asked.act, denied=asked.denied, container=container.id if container else None,
+        )  # fmt: skip
+        self._check(step, question)
+
+    def _told_as(self, kind: QuestionKind, step: Step, tasks: Sequence[str]) -> QuestionKind:
+        """What a question is answered with: of a task that is no list, all that is in it."""
+        parts = [part for key in tasks[:1] for part in self.graph.parts(key)]
+        mixed = any(part.value is not None and not is_member(part) for part in parts)
+        mixed = mixed and not any(is_person_slot(part) for part in parts)
+        return "summary" if kind == "list" and step.slot is None and mixed else kind
+
+    def _check(self, step: Step, question: Question) -> None:
+        for key in question.tasks[:1]:
+            if self.graph[key].active:
+                self.touch(key)
+        self.operations.append(Check(said=step.text[:300], question=question))
+
+    def _of_person(self, name: str, whole: TaskNode | None) -> tuple[str, ...]:
+        """The tasks that somebody is to do, in one task or in all; else those whose titles name him."""
+        inside = self.graph.subtree(whole.id) if whole is not None else self.graph.active
+        found = tuple(
+            one.parent
+            for one in inside
+            if is_assignee(one) and one.parent and says_all(one.value or "", name)
+        )
+        return found or (self._naming(name, ()) if name[:1].isupper() else ())
+
+    def _naming(self, title: str, beside: Sequence[str]) -> tuple[str, ...]:
+        """The tasks whose titles have a name of some title in them: those about Otto, who is a rabbit."""
+        proper = [word for word in re.findall(r"[^\W\d_]+", title) if word[:1].isupper()]
+        others = (node for node in self.graph.active if node.value is None and node.id not in beside)
+        return tuple(node.id for node in others if any(names(word, node.title) for word in proper))
+
+    def _asked_of(self, step: Step, node: TaskNode | None) -> tuple[tuple[str, ...], str, str | None]:
+        """The tasks that a question is about, the words for it, and the slot that it asks for in vain."""
+        if node is None:
+            return (), step.slot or step.target, None
+        whole = step.asked is not None and step.asked.kind in _OF_A_WHOLE
+        if step.slot is None or (whole and slot_name(step.slot) not in WHO_SLOTS):
+            return (node.id,), node.title if step.task is None else "", None
+        if found := self._slots_asked(step.slot, node):
+            return found, "", None
+        if step.asked is not None and step.asked.kind in ("list", "count"):
+            return (node.id,), step.slot, None
+        return (node.id,), "", "who" if slot_name(step.slot) in WHO_SLOTS else step.slot
+
+    def _slots_asked(self, words: str, node: TaskNode) -> tuple[str, ...]:
+        """Ids of the slots of a task, or of its parts, that words ask for; of a day its time too."""
+        inside = [one for one in self.graph.subtree(node.id)[1:] if one.active]
+        name = slot_name(words)
+        if name in WHO_SLOTS:
+            people = [one.id for one in inside if is_assignee(one)]
+            return tuple(people or (one.id for one in inside if is_person_slot(one)))
+        try:
+            held = self.slot_in(node, words)
+        except Doubt:
+            held = None
+        own = [one for one in self.graph.parts(node.id) if one.value]
+        timed = [one.id for one in own if words in _WHEN and values.kind_of(one.value or "") == "time"]
+        if held is not None:
+            return tuple(dict.fromkeys((held.id, *timed)))
+        if words in _WHEN:
+            return tuple(
+                one.id for one in inside if one.value and values.kind_of(one.value) in ("date", "time")
+            )
+        if words in _WHERE:
+            return tuple(one.id for one in inside if one.value and name_words(one.title) & _PLACES)
+        return tuple(one.id for one in inside if base(one.slot) in (singular(name), name))
