@@ -227,11 +227,14 @@ class Exact(Parts, Asking):
             self.do(Unlink(task=within.id, on=node.id), step.text)
             self.touch(within.id)
             return
-        if step.value and node.value is not None and (rest := _without(node.value, step.value)) is not None:
-            self.do(Update(task=node.id, value=rest), step.text)
-            return
-        if step.value and step.act == "remove" and (part := self._part_saying(node, step.value)) is not None:
-            node = part
+        if step.value:
+            listed = [one for one in self.graph.subtree(node.id) if _without(one.value or "", step.value)]
+            if listed:
+                self.do(
+                    Update(task=listed[0].id, value=_without(listed[0].value or "", step.value)), step.text
+                )
+                return
+            node = self._part_saying(node, step.value)
         users = [key for key in self.graph.dependents.get(node.id, ()) if self.graph[key].active]
         shared = [key for key in users if self.graph[key].parent != node.parent]
         if within is not None and node.parent == within.id and shared:
@@ -240,11 +243,14 @@ class Exact(Parts, Asking):
         if node.parent is not None:
             self.touch(node.parent)
 
-    def _part_saying(self, node: TaskNode, words: str) -> TaskNode | None:
-        found = [
-            part for part in self.graph.subtree(node.id)[1:] if same_value(part.value or part.title, words)
-        ]
-        return found[0] if len(found) == 1 else None
+    def _part_saying(self, node: TaskNode, words: str) -> TaskNode:
+        """The part of a task, or the task, that says something."""
+        found = [one for one in self.graph.subtree(node.id)[1:] if same_value(one.value or one.title, words)]
+        if not found and says_all(node.value or node.title, words):
+            found = [node]
+        if len(found) != 1:
+            raise Doubt(f"I do not find “{clip(words, 60)}” in {self.describe(node)}. What should go?")
+        return found[0]
 
     def _resume(self, step: Step) -> None:
         node = self.target(step, gone=True)

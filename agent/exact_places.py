@@ -21,7 +21,7 @@ from .ground_base import Ground, same_value
 from .interpreter import Detail, Step
 from .lexicon import content, singular
 from .outline import is_assignee
-from .wording import base, clip
+from .wording import base, clip, join
 
 _WHO = ("who", "assignee", "assigned to", "responsible", "person responsible", "by whom", "done by")
 WHO_SLOTS = frozenset(map(slot_name, _WHO))
@@ -165,6 +165,15 @@ class Places(Ground):
     def fill(self, whole: TaskNode, step: Step) -> None:
         """Details as slots; those with several values, and items, as members, but a thing alone as a slot."""
         given = Counter(one.slot for one in (*step.details, *step.items))
+        who = [one.value for one in (*step.details, *step.items) if slot_name(one.slot) in WHO_SLOTS]
+        if who:
+            self.give(whole, "assignee", join(who), step.text)
+            step = step.model_copy(
+                update={
+                    "details": tuple(one for one in step.details if slot_name(one.slot) not in WHO_SLOTS),
+                    "items": tuple(one for one in step.items if slot_name(one.slot) not in WHO_SLOTS),
+                }
+            )
         begins = step.act in ("task", "set")
         alone = tuple(
             one

@@ -325,6 +325,16 @@ def test_who_does_it_comes_goes_and_changes() -> None:
     ]
 
 
+def test_several_people_may_do_it() -> None:
+    step = {"act": "task", "title": "tea", "items": {"who": ["Kath", "Jo"]}}
+    assert changed((), step)[1] == ["tea", "tea / assignee = Kath and Jo"]
+    before = [
+        Add(slot="tea", title="tea"),
+        Add(slot="tea.a", title="assignee", value="Kath and Jo", parent="t1"),
+    ]
+    assert changed(before, {"act": "remove", "on": 1, "value": "Jo"})[1] == ["tea / assignee = Kath"]
+
+
 def test_a_shared_thing_is_replaced_in_one_task_only() -> None:
     before: list[Operation] = [*COOKING, Link(task="t4", on="t3")]
     gone, new = changed(before, {"act": "replace", "in": 4, "old": "celery", "value": "leek"})
@@ -366,6 +376,14 @@ def test_words_that_name_two_tasks_are_asked_about() -> None:
     step = Step(text="drop the yacht", act="remove", target="yacht")
     (unknown,) = ground_exactly([step], View(graph_of(*CART)))
     assert isinstance(unknown, Clarify)
+
+
+def test_what_is_not_in_a_task_does_not_take_it_out() -> None:
+    graph, (asked,), _ = grounded(CART, {"act": "remove", "on": 1, "value": "cream"})
+    assert isinstance(asked, Clarify)
+    assert graph == graph_of(*CART)
+    assert changed(CART, {"act": "remove", "on": 1, "value": "charger"})[0] == ["cart / charger"]
+    assert changed(CART, {"act": "remove", "on": 4, "value": "charger"})[0] == ["cart / charger"]
 
 
 def test_part_of_a_text_and_parts_that_have_left() -> None:
