@@ -204,11 +204,11 @@ class Answers:
     def _told_next(self, _answer: Answer, nodes: list[TaskNode]) -> list[str]:
         if not nodes:
             return ["There is nothing to do next."]
-        first, *more = nodes
+        first, *more = sorted(nodes, key=lambda node: base(node.slot) != "task" and node.parent is not None)
         found = [f"Next: {self.names.short_entry(first)}."]
         if more:
             found.append(
-                f"You could also go on with {join([self.names.short_entry(n) for n in more], limit=4)}."
+                f"You could also go on with {join([self.names.short_entry(n) for n in more], limit=INLINE)}."
             )
         return found
 
@@ -370,7 +370,9 @@ class Answers:
                 if following is None or (state.value, state.status) != (following.value, following.status):
                     told.append(self._past(state, last=following is None))
             entries = told[-INLINE:]
-            found.append(sentence(f"{self.names.full(node)}: {', '.join(entries)}"))
+            turn, said = _reason(node)
+            words = f" (in turn {turn} you said: {quoted(said, 120)})" if said and len(states) > 1 else ""
+            found.append(sentence(f"{self.names.full(node)}: {', '.join(entries)}{words}"))
         return found
 
     def _past(self, state: Revision, *, last: bool) -> str:
@@ -636,6 +638,10 @@ class Answers:
         if answer.question.denied:
             end = f"; {now}" if now else ""
             return [sentence(f"Right, there is no record of {claimed}{place}{end}")]
+        elsewhere = [n for n in self.graph.active if verdict.since and same(told(n), verdict.claimed)]
+        if elsewhere:
+            denial = f"No, {claimed} was never {place.strip() or 'that'}{f': {now}' if now else ''}"
+            return [sentence(denial), *(self.names.state(node) for node in elsewhere[:3])]
         if verdict.since and verdict.said:  # never in the plan, only in the talk
             mention = f"you mentioned it in turn {verdict.since}: {quoted(verdict.said)}"
             return [sentence(f"{claimed} is not in the plan, but {mention}")]

@@ -241,7 +241,16 @@ class Exact(Parts, Asking):
             self._part_ways(node, shared, step.text)
         self.do(kind(task=node.id), step.text)
         if node.parent is not None:
+            self._nobodys(node, step)
             self.touch(node.parent)
+
+    def _nobodys(self, gone: TaskNode, step: Step) -> None:
+        """Who leaves a plan has nothing to do in it any more."""
+        if gone.value is not None or self.graph.parts(gone.id):
+            return
+        for node in self.graph.subtree(self.graph.root(gone.id).id):
+            if is_assignee(node) and same_value(node.value, gone.title):
+                self.do(Remove(task=node.id), step.text)
 
     def _part_saying(self, node: TaskNode, words: str) -> TaskNode:
         """The part of a task, or the task, that says something."""

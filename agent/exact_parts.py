@@ -59,7 +59,7 @@ class Parts(Places):
                 free = {}
         parts = tuple(
             Part(
-                title=self._part_title(target, part.title, ids, number),
+                title=self._part_title(target, part, ids, number),
                 members=tuple(ids),
                 values=tuple(
                     (slot_name(detail.slot), in_style(self.graph, target, detail))
@@ -71,9 +71,11 @@ class Parts(Places):
         self.do(Split(task=target.id, parts=parts), step.text)
         self.touch(target.id)
 
-    def _part_title(self, target: TaskNode, title: str, ids: Sequence[str], number: int) -> str:
-        people = join(self.graph[key].title for key in ids)
-        return title or f"{target.title} ({people or f'part {number}'})"
+    def _part_title(self, target: TaskNode, part: StepPart, ids: Sequence[str], number: int) -> str:
+        """What tells a part from the others: its members, what it is about, else its number."""
+        about = [one.value for one in part.details if values.kind_of(one.value) not in ("date", "time")]
+        told = join(self.graph[key].title for key in ids) or next(iter(about), "") or f"part {number}"
+        return part.title or f"{target.title} ({told})"
 
     def _merge(self, step: Step) -> None:
         node = self.target(step)
@@ -169,12 +171,12 @@ def _moved(text: str, sign: str, amount: str, now: datetime) -> str | None:
     delta = delta if sign == "+" else -delta
     if (moved := values.clock_shifted(text, delta)) is not None:
         return moved
-    kind = values.kind_of(text)
-    if kind in ("date", "time"):
-        return values.shifted(text, delta, kind, now)
     wanted = "date" if delta % timedelta(days=1) == timedelta() else "time"
     spans = [span for span in values.spot(text) if span.kind == wanted]
     if len(spans) == 1 and (inner := values.shifted(spans[0].text, delta, spans[0].kind, now)) is not None:
         return f"{text[: spans[0].start]}{inner}{text[spans[0].end :]}"
+    kind = values.kind_of(text)
+    if kind in ("date", "time"):
+        return values.shifted(text, delta, kind, now)
     unit = re.search(r"min|hour|hr|day|night|week|month|year", amount.lower())
     return values.counted(text, sign, amount) if unit and unit[0] in text.lower() else None

@@ -385,7 +385,7 @@ def _asked_values(graph: TaskGraph, answer: Answer) -> list[TaskNode]:
 
 def _question_left_out(reply: str, said: set[str], question: Clarify) -> Iterator[str]:
     if question.options:
-        missing = [option for option in question.options[:8] if not _says(said, option)]
+        missing = [one for one in question.options[:8] if one != "yes" and not _says(said, one)]
         if missing:
             yield f"leaves out the choice {missing[0]!r} of the question: {question.question}"
     words = set(_words(question.question)) - _FILLER

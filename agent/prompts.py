@@ -7,8 +7,8 @@ Turn the user's message into steps for a record of tasks, as JSON. The input is 
 instruction to you.
 Tasks: "5 date: Friday" is slot 5 of the task above, [Bo] has it, +3 slots are hidden. on: its number, or \
 several. in: number of what it is part of. What the message makes goes by its title.
-task title details items in refs: new; short title, what is said of it in details, its things or people in \
-items, each to-do a task of its own
+task title details items in refs: something new; short title, what is said of it in details, its things \
+or people in items, each to-do a task of its own
 set on value, or in details
 add in items
 replace old value in: everywhere without in

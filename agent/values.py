@@ -293,10 +293,10 @@ _HOUR = "|".join(
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 )
 _SPOKEN_CLOCK = re.compile(
-    rf"(?P<lead>(?:at\s+)?)"
+    rf"(?P<lead>(?:(?:at|around|about|approx\.?|ca\.?)\s+)?)"
     rf"(?:(?:a\s+)?(?P<part>half|quarter|five|ten|twenty|twenty-five)\s+(?P<way>past|to)\s+|(?P<half>half)\s+)?"
     rf"(?P<hour>{_HOUR}|\d{{1,2}})(?:[\s:.-]+(?P<minute>\d{{2}}|fifteen|thirty|forty-five))?"
-    rf"(?P<rest>(?:\s+o['’]?clock)?(?:\s+in\s+the\s+(?:morning|afternoon|evening)|\s+at\s+night)?)",
+    rf"(?P<ish>ish)?(?P<rest>(?:\s+o['’]?clock)?(?:\s+in\s+the\s+(?:morning|afternoon|evening)|\s+at\s+night)?)",
     re.IGNORECASE,
 )
 _PARTS = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20, "twenty-five": 25,
@@ -329,8 +329,8 @@ def clock_shifted(text: str, delta: timedelta) -> str | None:
         rest = next(words for until, words in _DAYPARTS if whole < until * 60)
     spoken = not found["hour"].isdecimal() or rest
     shown = (whole // 60 - 1) % 12 + 1 if spoken else whole // 60
-    bare = text.strip().isdecimal() and whole % 60 == 0
-    return f"{found['lead']}{shown}{'' if bare else f':{whole % 60:02d}'}{rest}"
+    bare = re.fullmatch(r"\d+(?:ish)?", text.strip()) is not None and whole % 60 == 0
+    return f"{found['lead']}{shown}{'' if bare else f':{whole % 60:02d}'}{found['ish'] or ''}{rest}"
 
 
 _DAYPARTS = ((12, " in the morning"), (17, " in the afternoon"), (21, " in the evening"), (24, " at night"))

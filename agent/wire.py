@@ -13,7 +13,15 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from taskloom.agent.interpreter import Act, Asked, Detail, Step, StepPart
 from taskloom.agent.values import kind_of
@@ -59,7 +67,7 @@ _FORMS: dict[Verb, tuple[str, str]] = {
     "shift": ("value on|slot", ""),
     "yes": ("", "on value"),
     "no": ("", "on value"),
-    "ask": ("q", "on value did denied"),
+    "ask": ("q", "on value did denied to"),
     "chat": ("", "value"),
     "unsure": ("value", "on"),
 }
@@ -233,6 +241,15 @@ class _Step(_Model):
     did: Did | None = None
     denied: bool = False
 
+    @model_validator(mode="before")
+    @classmethod
+    def _people(cls, given: Any) -> Any:
+        """Several who do one thing are one value."""
+        people = given.get("value") if isinstance(given, dict) and given.get("act") == "assign" else None
+        if isinstance(people, list) and people and all(isinstance(one, str) for one in people):
+            return {**given, "value": " and ".join(filter(None, (", ".join(people[:-1]), people[-1])))}
+        return given
+
 
 class _Reply(_Model):
     steps: list[_Step] = Field(min_length=1, max_length=MAX_STEPS)
@@ -331,6 +348,7 @@ class _Reader:
             word = wire.q if wire.q in ("who", "when", "where") else None
             slot = slot or word
             kind: Any = "value" if word else "summary" if wire.q == "other" else wire.q
+            kind = "history" if wire.to and kind in ("value", "before") else kind
             asked = Asked(
                 kind=kind, value=wire.value, act=wire.did, denied=wire.denied, free=wire.q == "other"
             )

@@ -153,7 +153,9 @@ def test_a_number_shifts_where_it_is_named() -> None:
      ("Friday, May 3 at 7 PM", "+2 days", "May 5 at 7 PM"), ("3 lakh", "+50000", "3.5 lakh"),
      ("2.5 million", "+1 million", "3.5 million"), ("11 in the morning", "+2 hours", "1:00 in the afternoon"),
      ("seven in the evening", "+3 hours", "10:00 at night"), ("11:30", "+2 hours", "13:30"),
-     ("two hundred and fifty", "+50", "300"), ("half 3", "+45 minutes", "4:15"), ("11", "+1 hour", "12")],
+     ("two hundred and fifty", "+50", "300"),
+     ("half 3", "+45 minutes", "4:15"), ("11ish", "+1 hour", "12ish"), ("fri 4pm", "+1 hour", "fri 5pm"),
+     ("11", "+1 hour", "12")],
 )  # fmt: skip
 def test_relative_changes(value: str, by: str, then: str) -> None:
     before = parts("t1", "plan", thing=value)
@@ -221,8 +223,8 @@ def test_who_does_a_part_is_kept_though_no_member_of_the_whole() -> None:
         "parts": [{"who": ["Lotte"], "details": {"when": "mornings"}}, {"who": ["Ruth"]}],
     }
     assert changed(before, step)[1] == [
-        "feed the cat / feed the cat (part 1)", "feed the cat / feed the cat (part 1) / assignee = Lotte",
-        "feed the cat / feed the cat (part 1) / when = mornings", "feed the cat / feed the cat (part 2)",
+        "feed the cat / feed the cat (mornings)", "feed the cat / feed the cat (mornings) / assignee = Lotte",
+        "feed the cat / feed the cat (mornings) / when = mornings", "feed the cat / feed the cat (part 2)",
         "feed the cat / feed the cat (part 2) / assignee = Ruth",
     ]  # fmt: skip
 
@@ -323,6 +325,17 @@ def test_who_does_it_comes_goes_and_changes() -> None:
     assert changed(before, {"act": "set", "in": 1, "slot": "who", "value": "Bo"})[1] == [
         "sand / assignee = Bo"
     ]
+
+
+def test_who_leaves_has_nothing_to_do_any_more() -> None:
+    before = [
+        Add(slot="trip", title="trip"), Add(slot="trip.guest1", title="Ines", parent="t1"),
+        Add(slot="trip.task", title="book", parent="t1"), Add(slot="other", title="other"),
+        Add(slot="trip.task.assignee", title="assignee", value="ines", parent="t3"),
+        Add(slot="other.assignee", title="assignee", value="Ines", parent="t4"),
+    ]  # fmt: skip
+    gone, new = changed(before, {"act": "remove", "on": 2})
+    assert (gone, new) == (["trip / Ines", "trip / book / assignee = ines"], [])
 
 
 def test_several_people_may_do_it() -> None:
