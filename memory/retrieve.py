@@ -164,7 +164,7 @@ def matching(graph: TaskGraph, text: str, *, gone: bool = False, limit: int = 8)
         gone: also tasks that are out of the plan, and what tasks said before.
         limit: how many at most.
     """
-    sought = {word for word in words(text) if word not in STOP}
+    sought = tuple(dict.fromkeys(word for word in words(text) if word not in STOP))
     nodes = tuple(graph.values()) if gone else graph.active
     if not sought or not nodes:
         return ()
@@ -202,7 +202,7 @@ def _newest(node: TaskNode) -> tuple[bool, int]:
     return not node.active, -node.turn
 
 
-def _counts(sought: set[str], texts: dict[str, str]) -> dict[str, float]:
+def _counts(sought: Iterable[str], texts: dict[str, str]) -> dict[str, float]:
     """How often each word occurs in the texts of a task, weighted by where."""
     counts: dict[str, float] = {}
     for name, text in texts.items():
