@@ -181,25 +181,23 @@ class Answers:
         done = all(node.status == "done" for node in nodes)
         shown = {node.id for node in nodes}
         heading = "Done so far" if done else pick(("Still open", "Still to do"), nodes[0].title)
-        entries = [entry for node in nodes if (entry := self._left_entry(node, shown))]
+        tops = [node for node in nodes if node.parent not in shown]
+        if len(tops) == 1 and (parts := self._open_parts(tops[0], shown)) and tops[0].parent is None:
+            tops = parts
+        entries = [self._left_entry(node, shown) for node in tops]
         if len(entries) > INLINE:
             return [f"{heading} ({len(entries)}):", bullets(entries)]
         return [f"{heading}: {join(entries)}."]
 
     def _left_entry(self, node: TaskNode, shown: Collection[str]) -> str:
-        """What is left of a task with its open parts; '' where it is told with its whole, or by its parts."""
-        parts = [part for part in self.graph.parts(node.id) if part.id in shown]
-        if node.parent is None and parts:
-            return ""
-        above = self.graph[node.parent] if node.parent else None
-        if above is not None and above.id in shown and above.parent is not None:
-            return ""
-        told = [self.names.short_entry(part) for part in parts]
-        told += [
-            part.value for part in self.graph.parts(node.id) if part.value and base(part.slot) == "assignee"
-        ]
+        """What is left of a task: itself, with its open parts and who does it."""
+        told = [self._left_entry(part, shown) for part in self._open_parts(node, shown)]
+        told += [p.value for p in self.graph.parts(node.id) if p.value and base(p.slot) == "assignee"]
         entry = self.names.short_entry(node)
         return f"{entry} ({join(told, limit=INLINE)})" if told else entry
+
+    def _open_parts(self, node: TaskNode, shown: Collection[str]) -> list[TaskNode]:
+        return [part for part in self.graph.parts(node.id) if part.id in shown]
 
     def _told_next(self, _answer: Answer, nodes: list[TaskNode]) -> list[str]:
         if not nodes:
@@ -230,8 +228,20 @@ class Answers:
         }
         if all(node.id in inside or not answer.question.tasks for node in others):
             return [self._waits(node) for node in others]
-        waiting = [self._with_mark(node) for node in others]
-        return [sentence(f"{name} {'need' if plural(name) else 'needs'} {join(waiting, limit=MANY)}")]
+        marked = join([self._with_mark(node) for node in others], limit=MANY)
+        return [sentence(f"{name} {'need' if plural(name) else 'needs'} {marked}"), *self._ready(answer)]
+
+    def _ready(self, answer: Answer) -> list[str]:
+        """Whether the one task that was asked about can begin, where it waits for tasks at all."""
+        asked = [self.graph[key] for key in answer.question.tasks if key in self.graph]
+        if len(asked) != 1 or asked[0].status != "open" or not asked[0].depends_on:
+            return []
+        waits = [self.names.full(other) for other in self.graph.waits_for(asked[0].id)]
+        if waits:
+            return [f"It still waits for {join(waits, limit=INLINE)}."]
+        needed = [self.graph[key] for key in asked[0].depends_on]
+        done = all(node.value is None and node.status == "done" for node in needed)
+        return ["It waits for nothing any more."] if done else []
 
     def _waits(self, node: TaskNode) -> str:
         """'The varnish waits for the pump.'."""

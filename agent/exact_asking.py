@@ -86,14 +86,17 @@ class Asking(Places):
         self.operations.append(Check(said=step.text[:300], question=question))
 
     def _of_person(self, name: str, whole: TaskNode | None) -> tuple[str, ...]:
-        """The tasks that somebody is to do, in one task or in all; else those whose titles name him."""
+        """The tasks that somebody is to do, in one task or in all; else those that name or say it."""
         inside = self.graph.subtree(whole.id) if whole is not None else self.graph.active
         found = tuple(
             one.parent
             for one in inside
             if is_assignee(one) and one.parent and says_all(one.value or "", name)
         )
-        return found or (self._naming(name, ()) if name[:1].isupper() else ())
+        if found or (name[:1].isupper() and (found := self._naming(name, ()))):
+            return found
+        slots = [one for one in inside if one.value is not None and one.parent and says_all(one.value, name)]
+        return tuple(dict.fromkeys(one.parent for one in slots if one.parent))
 
     def _naming(self, title: str, beside: Sequence[str]) -> tuple[str, ...]:
         """The tasks whose titles have a name of some title in them: those about Otto, who is a rabbit."""

@@ -32,6 +32,9 @@ from .wording import base, clip, join, word_set
 _LASTING = word_set("hour minute day night week month year duration length number count")
 
 
+_SIGNS = {"+": "plus", "-": "less", "*": "times"}
+
+
 class Parts(Places):
     """What is split, brought together, cut down, moved."""
 
@@ -128,7 +131,7 @@ class Parts(Places):
         counts = bool(name_words(slot.title) & _LASTING) and text.strip().isdecimal()
         moved = values.counted(text, sign, amount) if counts else _moved(text, sign, amount, self.view.now)
         if moved is None:
-            raise Doubt(f"What is {clip(text)} {'plus' if sign == '+' else 'less'} {amount} exactly?")
+            raise Doubt(f"What is {clip(text)} {_SIGNS[sign]} {amount} exactly?")
         self.do(
             Update(task=slot.id, value=moved)
             if slot.value is not None

@@ -217,6 +217,8 @@ def counted(text: str, sign: str, amount: str) -> str | None:
     sign: '+', '-' or '*'; an amount in per cent is taken of the number. None where one of them has none, or
     less than nothing would be left.
     """
+    if re.match(r"an? ", text, re.IGNORECASE) and number_of(text) is None:
+        text = re.sub(r"^an? ", "1 ", text, flags=re.IGNORECASE)  # a crate, and one more
     now, by = number_of(text), number_of(amount)
     if now is None or by is None:
         return None

@@ -155,7 +155,7 @@ def test_a_number_shifts_where_it_is_named() -> None:
      ("seven in the evening", "+3 hours", "10:00 at night"), ("11:30", "+2 hours", "13:30"),
      ("two hundred and fifty", "+50", "300"),
      ("half 3", "+45 minutes", "4:15"), ("11ish", "+1 hour", "12ish"), ("fri 4pm", "+1 hour", "fri 5pm"),
-     ("11", "+1 hour", "12")],
+     ("11", "+1 hour", "12"), ("a crate of beer", "*2", "2 crate of beer")],
 )  # fmt: skip
 def test_relative_changes(value: str, by: str, then: str) -> None:
     before = parts("t1", "plan", thing=value)
@@ -437,6 +437,7 @@ ASKED: list[tuple[dict[str, Any], tuple[str, ...], str | None]] = [
     ({"q": "list", "in": 1, "value": "Ana"}, ("t5",), None),
     ({"q": "left", "value": "Ana"}, ("t5",), None),
     ({"q": "left"}, (), None),
+    ({"q": "list", "value": "Friday"}, ("t1",), None),
     ({"q": "left", "on": 7}, ("t7", "t8"), None),
     ({"q": "list", "in": 1}, ("t1",), None),
 ]
