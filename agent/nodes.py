@@ -255,6 +255,8 @@ def goes_on(state: State, runtime: Runtime[Context], *, services: Services) -> L
 
 def _left_open(turn: Turn, graph: TaskGraph) -> bool:
     """Whether a question of the turn has no answer in the tasks, or of something else, or one out of date."""
+    if any(step.asked is not None and step.asked.free for step in turn.steps):
+        return True
     if not turn.answers or turn.known:
         return not turn.operations and turn.utterance.rstrip().endswith("?")
     for told in turn.answers:
@@ -664,10 +666,12 @@ def _pieces(text: str) -> Generator[str, None, Usage]:
 def _wants_model(brief: Brief) -> bool:
     """Whether the responder is to write: in style 'auto' what no template tells.
 
-    That is what tools gave, and answers to questions of no kind.
+    That is what tools gave, now or before, and answers to questions of no kind.
     """
     free = any(step.asked is not None and step.asked.free for step in brief.turn.steps)
-    return brief.style == "model" or (brief.style == "auto" and (free or bool(brief.turn.acts)))
+    told = [brief.graph[key] for answer in brief.answers for key in answer.tasks if key in brief.graph]
+    by_tools = bool(brief.turn.acts) or any(node.source.startswith("tool:") for node in told)
+    return brief.style == "model" or (brief.style == "auto" and (free or by_tools))
 
 
 def _streamed(key: str, pieces: Generator[str, None, Usage]) -> tuple[AIMessage, Usage]:

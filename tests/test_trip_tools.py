@@ -36,6 +36,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, object]]:
             model="recorded",
             openai_api_key=SecretStr("any"),
             openai_base_url=server.url,
+            reader="local",
         )
         services = replace(default_services(settings), tools=agency(settings))
         with Taskloom.open(settings, services=services) as app:
