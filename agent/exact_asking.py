@@ -48,14 +48,14 @@ class Asking(Places):
             return
         node = self.at(step.task, "" if step.slot else step.target, gone=True)
         within = self.whole_of(step)
-        if (
-            asked.value
-            and asked.kind in _OF_A_PERSON
-            and (his := self._of_person(asked.value, node or within))
-        ):
-            kind: QuestionKind = "left" if asked.kind in ("left", "next") else "value"
-            self._check(step, Question(kind=kind, tasks=his, about=asked.value))
-            return
+        if asked.value and asked.kind in _OF_A_PERSON and (node is None or node.value is None):
+            whole = node or within
+            if his := self._of_person(asked.value, whole):
+                self._check(step, Question(kind="left", tasks=his, about=asked.value))
+                return
+            if saying := self._saying_so(asked.value, whole) if asked.kind != "status" else ():
+                self._check(step, Question(kind="value", tasks=saying, about=asked.value))
+                return
         tasks, about, lacking = self._asked_of(step, node or within)
         more = (item.task for item in step.items if item.task in self.graph)
         tasks = tuple(dict.fromkeys((*tasks, *(key for key in more if key))))
@@ -63,11 +63,12 @@ class Asking(Places):
             tasks = (*tasks, *self._naming(self.graph[tasks[0]].title, tasks))
         container = within if node is not None and within is not None and within.id != node.id else None
         if asked.kind in ("claim", "ever") and container is None and len(tasks) == 1:
-            whole = self.graph[tasks[0]]
-            if asked.value and whole.value is None and self.graph.parts(whole.id) and asked.act is not None:
-                container, tasks = whole, ()
+            held = self.graph[tasks[0]]
+            if asked.value and held.value is None and self.graph.parts(held.id) and asked.act is not None:
+                container, tasks = held, ()
+        supposed = None if asked.kind == "status" and tasks else asked.value
         question = Question(
-            kind=self._told_as(asked.kind, step, tasks), tasks=tasks, about=about, value=asked.value,
+            kind=self._told_as(asked.kind, step, tasks), tasks=tasks, about=about, value=supposed,
             slot=lacking, act=asked.act, denied=asked.denied, container=container.id if container else None,
         )  # fmt: skip
         self._check(step, question)
@@ -86,16 +87,19 @@ class Asking(Places):
         self.operations.append(Check(said=step.text[:300], question=question))
 
     def _of_person(self, name: str, whole: TaskNode | None) -> tuple[str, ...]:
-        """The tasks that somebody is to do, in one task or in all; else those that name or say it."""
+        """The tasks that somebody is to do, in one task or in all; else those whose titles name him."""
         inside = self.graph.subtree(whole.id) if whole is not None else self.graph.active
         found = tuple(
             one.parent
             for one in inside
             if is_assignee(one) and one.parent and says_all(one.value or "", name)
         )
-        if found or (name[:1].isupper() and (found := self._naming(name, ()))):
-            return found
-        slots = [one for one in inside if one.value is not None and one.parent and says_all(one.value, name)]
+        return found or (self._naming(name, ()) if name[:1].isupper() else ())
+
+    def _saying_so(self, value: str, whole: TaskNode | None) -> tuple[str, ...]:
+        """The tasks that have a slot which says something: those on Friday."""
+        inside = self.graph.subtree(whole.id)[1:] if whole is not None else self.graph.active
+        slots = (one for one in inside if one.value is not None and says_all(one.value, value))
         return tuple(dict.fromkeys(one.parent for one in slots if one.parent))
 
     def _naming(self, title: str, beside: Sequence[str]) -> tuple[str, ...]:
