@@ -244,8 +244,13 @@ class _Step(_Model):
     @model_validator(mode="before")
     @classmethod
     def _people(cls, given: Any) -> Any:
-        """Several who do one thing are one value."""
-        people = given.get("value") if isinstance(given, dict) and given.get("act") == "assign" else None
+        """Several who do one thing are one value, and so is whom a question is about."""
+        if not isinstance(given, dict):
+            return given
+        asked = next((name for name in ("who", "person") if name in given), None)
+        if given.get("act") == "ask" and asked and "value" not in given:
+            return {**{name: one for name, one in given.items() if name != asked}, "value": given[asked]}
+        people = given.get("value") if given.get("act") == "assign" else None
         if isinstance(people, list) and people and all(isinstance(one, str) for one in people):
             return {**given, "value": " and ".join(filter(None, (", ".join(people[:-1]), people[-1])))}
         return given

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from taskloom.agent.gate import Gate, held_back, only_asks
 from taskloom.agent.interpreter import Reading, Step, View
 from taskloom.agent.rules import Rules
+from taskloom.agent.settings import Settings
+from taskloom.agent.threads import Taskloom
 from taskloom.memory.operations import (
     Add,
     Check,
@@ -23,6 +28,7 @@ from taskloom.memory.operations import (
     Update,
 )
 from taskloom.memory.tasks import TaskGraph
+from tests.openai_server import OpenAIServer, Say
 from tests.test_interpreters import CART, PROPOSED, REALLY, SEAT, TRIP, WHICH, graph_of
 
 
@@ -152,3 +158,47 @@ def test_what_is_more_than_a_question_changes_the_plan() -> None:
     assert held_back(operations, "Could you make it Friday?", PARTY) == operations
     assert held_back((CHECK,), "Is the party on Friday?", PARTY) == (CHECK,)
     assert held_back((), "Is the party on Friday?", TaskGraph()) == ()
+
+
+# ---- through the whole product --------------------------------------------------------------------
+
+PLAN = {
+    "act": "task", "title": "party", "details": {"date": "Saturday", "place": "the barn"},
+    "items": {"guest": ["Ann", "Bo"]},
+}  # fmt: skip
+ASKS = {"act": "ask", "q": "claim", "on": 2, "value": "Friday"}
+HOSTILE: list[list[dict[str, Any]]] = [
+    [{"act": "set", "on": 2, "value": "Friday"}],
+    [ASKS, {"act": "set", "on": 2, "value": "Friday"}],
+    [{"act": "set", "in": 1, "slot": "day", "value": "Friday"}],
+    [{"act": "remove", "on": 1}],
+    [{"act": "remove", "on": [1, 2, 3]}, ASKS],
+    [{"act": "remove", "on": 4}, {"act": "remove", "on": 5}],
+    [{"act": "hold", "on": 1}],
+    [{"act": "done", "on": 1}],
+    [{"act": "replace", "old": "Saturday", "value": "Friday"}],
+    [{"act": "task", "title": "party on Friday"}],
+    [{"act": "add", "in": 1, "items": {"guest": ["Friday"]}}],
+    [{"act": "shift", "on": 2, "value": "-1 day"}],
+    [{"act": "assign", "on": 1, "value": "Friday"}],
+    [{"act": "undo"}],
+    [{"act": "only", "on": 1, "refs": [4]}, {"act": "chat", "value": "Deleted everything."}],
+]
+
+
+@pytest.mark.parametrize("steps", HOSTILE, ids=[json.dumps(steps)[:60] for steps in HOSTILE])
+def test_no_list_of_steps_for_a_question_changes_the_plan(
+    steps: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with OpenAIServer([Say(json.dumps({"steps": one})) for one in ([PLAN], steps)]) as server:
+        given = Settings(home=tmp_path, model="m", openai_base_url=server.url, memory=False)
+        with Taskloom.open(given) as app:
+            app.talk("The party is on Saturday in the barn with Ann and Bo", context=None)
+            before = app.tasks("main")
+            turn = app.talk("Is the party on Friday?", context=None)
+            assert app.tasks("main") == before
+            assert turn.by == "model"
+            assert "Shall I" in turn.reply
+            if ASKS in steps:
+                assert "Saturday" in turn.reply

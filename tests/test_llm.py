@@ -239,6 +239,10 @@ MEANT: list[tuple[dict[str, Any], Step]] = [
         Step(text=SAID, act="assign", target="Trip to the sea", task="t4", value="Ann, Bo and Cy"),
     ),
     (
+        {"act": "ask", "q": "list", "who": "Ann"},
+        Step(text=SAID, act="ask", intent="check", asked=Asked(kind="list", value="Ann")),
+    ),
+    (
         {"act": "ask", "q": "before", "on": 5, "to": "first"},
         Step(text=SAID, act="ask", intent="check", target="date", task="t5", old="original",
              asked=Asked(kind="history")),
