@@ -482,12 +482,12 @@ class Asker(Finder):
                 return tuple(node.id for node in left[:1])
             owners = self._nearest(words, gone=True)
             found = [self.graph[key] for slot in slots for key in self._slots(owners, slot, words)] or owners
-            found = [node for node in found if _has_former(node)] or found
-            if not any(_has_former(node) for node in found):
+            found = [node for node in found if has_former(node)] or found
+            if not any(has_former(node) for node in found):
                 near = [hit.node for hit in self.hits(words, gone=True) if hit.covered > 0.6]
-                kin = [node for node in near if _has_former(node)]
+                kin = [node for node in near if has_former(node)]
                 inside = [
-                    node for owner in owners for node in self.graph.subtree(owner.id) if _has_former(node)
+                    node for owner in owners for node in self.graph.subtree(owner.id) if has_former(node)
                 ]
                 found = kin[:1] or inside[:1] or found
         elif slots:
@@ -497,17 +497,17 @@ class Asker(Finder):
                 for node in self.graph.active
                 if any(self._answers(node, slot) for slot in slots) and not is_member(node)
             ]
-            found = sorted((node for node in fitting if _has_former(node)), key=lambda node: -node.turn)[:1]
+            found = sorted((node for node in fitting if has_former(node)), key=lambda node: -node.turn)[:1]
             found = found or fitting[:1] or ([last] if last else [])
         elif value is not None and (held := self._nearest(value, gone=True)):
             found = held
         else:
-            focus = [node for node in self.focus_nodes()[:1] if _has_former(node)]
+            focus = [node for node in self.focus_nodes()[:1] if has_former(node)]
             last = self._last_changed()
             found = focus or ([last] if last else [])
         members = [node for node in found if is_member(node)]
-        if len(found) == 1 and self.graph.parts(found[0].id) and not _has_former(found[0]):
-            inside = [node for node in self.graph.subtree(found[0].id, gone=True)[1:] if _has_former(node)]
+        if len(found) == 1 and self.graph.parts(found[0].id) and not has_former(found[0]):
+            inside = [node for node in self.graph.subtree(found[0].id, gone=True)[1:] if has_former(node)]
             found = inside or found
         if members and len(members) == 1 and (alike := [
             part for part in self.graph.parts(members[0].parent, gone=True)
@@ -756,7 +756,7 @@ def _lost(node: TaskNode, wanted: frozenset[str]) -> bool:
     return not wanted <= words_of(node) and any(wanted <= words_of(state) for state in node.history)
 
 
-def _has_former(node: TaskNode) -> bool:
+def has_former(node: TaskNode) -> bool:
     """Whether a task held another value, or had another title, before."""
     present = node.value if node.value is not None else node.title
     return any((state.value if state.value is not None else state.title) != present for state in node.history)

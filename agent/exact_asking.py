@@ -14,6 +14,7 @@ from taskloom.memory.operations import (
 from taskloom.memory.tasks import TaskNode
 
 from . import values
+from .asking import has_former
 from .exact_places import WHO_SLOTS, Doubt, Places, name_words, says_all
 from .finding import is_member, is_person_slot, slot_name
 from .interpreter import Step
@@ -57,6 +58,8 @@ class Asking(Places):
                 self._check(step, Question(kind="value", tasks=saying, about=asked.value))
                 return
         tasks, about, lacking = self._asked_of(step, node or within)
+        if asked.kind == "before" and len(tasks) == 1 and not has_former(self.graph[tasks[0]]):
+            tasks = self._once_otherwise(tasks[0]) or tasks
         more = (item.task for item in step.items if item.task in self.graph)
         tasks = tuple(dict.fromkeys((*tasks, *(key for key in more if key))))
         if asked.kind in _OF_A_WHOLE and len(tasks) == 1 and not self.graph.parts(tasks[0]):
@@ -75,10 +78,16 @@ class Asking(Places):
 
     def _told_as(self, kind: QuestionKind, step: Step, tasks: Sequence[str]) -> QuestionKind:
         """What a question is answered with: of a task that is no list, all that is in it."""
+        if kind == "before" and len(tasks) == 1 and self._only_waits(self.graph[tasks[0]]):
+            return "needs"
         parts = [part for key in tasks[:1] for part in self.graph.parts(key)]
         mixed = any(part.value is not None and not is_member(part) for part in parts)
         mixed = mixed and not any(is_person_slot(part) for part in parts)
         return "summary" if kind == "list" and step.slot is None and mixed else kind
+
+    def _only_waits(self, node: TaskNode) -> bool:
+        """Whether a task was never anything else, and comes after others: those are what is before it."""
+        return bool(node.depends_on) and node.value is None and not has_former(node)
 
     def _check(self, step: Step, question: Question) -> None:
         for key in question.tasks[:1]:
@@ -101,6 +110,11 @@ class Asking(Places):
         inside = self.graph.subtree(whole.id)[1:] if whole is not None else self.graph.active
         slots = (one for one in inside if one.value is not None and says_all(one.value, value))
         return tuple(dict.fromkeys(one.parent for one in slots if one.parent))
+
+    def _once_otherwise(self, key: str) -> tuple[str, ...]:
+        """The slot of a task that was changed last, where the task itself was never anything else."""
+        slots = [one for one in self.graph.parts(key) if one.value is not None and has_former(one)]
+        return tuple(one.id for one in sorted(slots, key=lambda one: -one.turn)[:1])
 
     def _naming(self, title: str, beside: Sequence[str]) -> tuple[str, ...]:
         """The tasks whose titles have a name of some title in them: those about Otto, who is a rabbit."""

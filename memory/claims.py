@@ -127,6 +127,9 @@ _PEOPLE = frozenset(
 )
 """Names of members that are there, and not to be done."""
 
+_OF_DEEDS = frozenset({"assignee", "deadline", "due"})
+"""Names of slots that only something to be done has, whatever else is known of it."""
+
 
 def _base(node: TaskNode) -> str:
     return re.sub(r"\d+$", "", node.name)
@@ -593,7 +596,7 @@ def _open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[str]]:
     """What is still to do in some trees, parts first; and the tasks there that are known facts.
 
     A filled task is a fact, and so is an open one whose parts are people. A part with slots of its own is
-    still to be done; a whole task of which all is known counts as known here.
+    still to be done; a whole task of which all is known counts as known here, unless it is due or somebody's.
     """
     left: dict[str, None] = {}
     known: set[str] = set()
@@ -605,7 +608,7 @@ def _open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[str]]:
             stack += [(key, True), *((part.id, False) for part in reversed(parts))]
             continue
         people = all(_base(part) in _PEOPLE for part in parts)
-        whole = node.parent is None and not _tied(graph, key) and "assignee" not in map(_base, parts)
+        whole = node.parent is None and not _tied(graph, key) and _OF_DEEDS.isdisjoint(map(_base, parts))
         facts = bool(parts) and all(part.id in known for part in parts)
         if (
             node.status == "filled"

@@ -455,6 +455,20 @@ def test_a_question_is_about_what_it_names(
     assert graph == graph_of(*PARTY)
 
 
+def test_what_was_before_a_task() -> None:
+    swept = [*PARTY, Update(task="t6", value="Bo"), Link(task="t5", on="t7")]
+    _, (check,), _ = grounded(swept, {"act": "ask", "q": "before", "on": 5})
+    assert isinstance(check, Check)  # it was Ana's
+    assert (check.question.kind, check.question.tasks) == ("before", ("t6",))
+    waiting = [*PARTY, Link(task="t7", on="t5")]
+    _, (check,), _ = grounded(waiting, {"act": "ask", "q": "before", "on": 7})
+    assert isinstance(check, Check)  # it was never anything else, and comes after baking
+    assert (check.question.kind, check.question.tasks) == ("needs", ("t7",))
+    _, (check,), _ = grounded(PARTY, {"act": "ask", "q": "before", "on": 8})
+    assert isinstance(check, Check)
+    assert (check.question.kind, check.question.tasks) == ("before", ("t8",))
+
+
 # ---- whatever a model writes ----------------------------------------------------------------------
 
 NUMBERS = st.integers(1, 7)

@@ -465,12 +465,14 @@ def test_a_step_with_slots_of_its_own_is_still_to_do() -> None:
                 Add(slot="paint", title="paint it", depends_on=("t5",)),
                 Add(slot="call", title="call Bo"),
                 Add(slot="call.assignee", title="assignee", value="me", parent="t8"),
+                Add(slot="manual", title="the manual"),
+                Add(slot="manual.due", title="due", value="Monday", parent="t10"),
             ],
         ),
     )
-    assert ask(graph, "left").tasks == ("t3", "t1", "t5", "t7", "t8")
+    assert ask(graph, "left").tasks == ("t3", "t1", "t5", "t7", "t8", "t10")
     assert ask(graph, "left", "t5").tasks == ("t5", "t7")
-    assert ask(graph, "next").tasks == ("t3", "t5", "t8")
+    assert ask(graph, "next").tasks == ("t3", "t5", "t8", "t10")
     assert ask(graph, "summary", "t7").tasks == ("t5", "t6", "t7")
     facts = play(
         ("plan", [Add(slot="trip", title="trip"), Add(slot="trip.d", title="d", value="1", parent="t1")])
