@@ -168,7 +168,7 @@ class _Reply:
                 return pick(lines, said)
         if any(isinstance(op, Check) for op in self.turn.operations):
             return "I have nothing on that."
-        if said.rstrip().endswith("?") and steps and all(step.act == "chat" for step in steps):
+        if "?" in said and steps and all(step.act == "chat" for step in steps):
             return "I have nothing on that."
         if self.turn.noted:
             return pick(("I will remember that.", "Noted, I will remember that."), said)

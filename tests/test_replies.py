@@ -393,6 +393,8 @@ def test_small_talk_of_another_kind_changes_nothing() -> None:
         "All right. Your tasks are as they were.",
         "Okay. I changed nothing.",
     )
+    curious = "Is glycerol flammable? Just curious."
+    assert Talk()(said=curious, steps=(chat,)) == "I have nothing on that."
 
 
 def test_the_note_is_said_once_and_the_reply_costs_nothing() -> None:
