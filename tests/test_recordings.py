@@ -4,7 +4,7 @@ A file of tests/recordings is a dialogue as in `tests.judging`, with who reads (
 (`replies`); beside the words of each turn stands what the model replied to the prompts that read them
 (`read`: one, or several where it had to correct itself) and to the prompt that answers (`written`). The local
 server gives these replies to the requests with the same words, in this order. `fails` names the turns that do
-not hold.
+not hold; one that holds again is taken out of it.
 """
 
 from __future__ import annotations
@@ -65,10 +65,11 @@ def test_every_turn_holds_with_what_a_model_replied(
         with opened(settings) as app:
             records = list(played(app, dialogue))
     lost = judged(records, dialogue)
-    assert {number: wrong for number, wrong in lost.items() if number not in given.get("fails", ())} == {}
+    assert sorted(lost) == given.get("fails", []), lost
     assert {record["note"] for record in records} == {""}
     assert not recording.unknown
     assert not any(recording.left.values())
     for record, turn in zip(records, turns, strict=True):
         assert record["by"] == ("model" if turn.get("read") else "rules")
-        assert record["reply"] == turn.get("written", record["reply"])
+        if "written" in turn:
+            assert record["reply"] == turn["written"]
