@@ -29,7 +29,7 @@ from .exact_asking import Asking
 from .exact_parts import Parts
 from .exact_places import ONE_OF_MANY, Doubt, says_all
 from .finding import slot_name
-from .ground_base import exchanged, same_value
+from .ground_base import exchanged, renewed, same_value
 from .interpreter import Detail, Step, View
 from .lexicon import content, singular
 from .outline import is_assignee
@@ -153,12 +153,7 @@ class Exact(Parts, Asking):
         if node is not None and (node.value is not None or not self.graph.parts(node.id)):
             text = node.value if node.value is not None else node.title
             new = exchanged(text, old, new) if old and names(old, text) else new
-            self.do(
-                Update(task=node.id, value=new)
-                if node.value is not None
-                else Update(task=node.id, title=new),
-                step.text,
-            )
+            self.do(renewed(node, new), step.text)
             return
         within = node or within
         done = False
@@ -372,13 +367,10 @@ class Exact(Parts, Asking):
     def _never_so(self, node: TaskNode, value: str, former: Sequence[str]) -> None:
         known = list(dict.fromkeys(former))
         told = f" It was {join(known, limit=6)} before." if known else ""
-        choice = (
-            Update(task=node.id, value=value) if node.value is not None else Update(task=node.id, title=value)
-        )
         raise Doubt(
             f"{clip(node.title)} never was {clip(value)}.{told} Shall I set it to {clip(value)}?",
             ("yes",),
-            (choice,),
+            (renewed(node, value),),
         )
 
     # ---- order, sharing, people --------------------------------------------------------------------
@@ -447,13 +439,10 @@ class Exact(Parts, Asking):
 # ---- words and values ------------------------------------------------------------------------------
 
 
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
-
 def _ways_to_say(entity: str) -> tuple[str, ...]:
     """An entity as a plan may name it: as said, in the singular, a weekday also cut or in full."""
     word = entity.lower().rstrip(".")
-    days = [day for day in _DAYS if len(word) > 2 and day.startswith(word)]
+    days = [day for day in values.WEEKDAYS if len(word) > 2 and day.startswith(word)]
     return (
         tuple(dict.fromkeys((entity, singular(entity), *days, *(day[:3] for day in days)))) if entity else ()
     )

@@ -15,7 +15,6 @@ from taskloom.memory.operations import (
     Restore,
     Split,
     Unlink,
-    Update,
     is_part,
 )
 from taskloom.memory.tasks import TaskNode
@@ -24,6 +23,7 @@ from . import values
 from .exact_places import Doubt, Places, name_words, says_all
 from .finding import is_member, slot_name
 from .ground_amount import relative
+from .ground_base import renewed
 from .ground_people import in_style
 from .interpreter import Detail, Step, StepPart
 from .lexicon import content
@@ -132,12 +132,7 @@ class Parts(Places):
         moved = values.counted(text, sign, amount) if counts else _moved(text, sign, amount, self.view.now)
         if moved is None:
             raise Doubt(f"What is {clip(text)} {_SIGNS[sign]} {amount} exactly?")
-        self.do(
-            Update(task=slot.id, value=moved)
-            if slot.value is not None
-            else Update(task=slot.id, title=moved),
-            step.text,
-        )
+        self.do(renewed(slot, moved), step.text)
 
     def _shifted(self, node: TaskNode, *, timely: bool) -> TaskNode:
         """The slot whose value moves: the one named; of a task, its only one that can."""

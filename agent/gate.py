@@ -17,7 +17,7 @@ from . import patterns as re
 from . import values
 from .interpreter import Interpreter, Reading, Step, View
 from .lexicon import content
-from .wording import clip, join, the, title_of
+from .wording import clip, join, the, title_of, word_set
 
 Reader = Literal["auto", "model", "local"]
 
@@ -29,45 +29,9 @@ _BARE = re.compile(
 _UNDO = re.compile(
     r"(?:please )?(?:undo|redo)(?: (?:that|it|this|the last (?:change|one|step)))?(?: please)?", re.IGNORECASE
 )
-_NO_VALUE = frozenset(
-    [
-        "any",
-        "anything",
-        "anyone",
-        "nobody",
-        "none",
-        "nothing",
-        "no",
-        "not",
-        "never",
-        "unsure",
-        "dunno",
-        "later",
-        "skip",
-        "pass",
-        "maybe",
-        "whatever",
-        "same",
-        "usual",
-        "sorry",
-        "thanks",
-        "thank",
-        "hello",
-        "hi",
-        "help",
-        "stop",
-        "wait",
-        "why",
-        "what",
-        "who",
-        "where",
-        "when",
-        "how",
-        "which",
-        "yes",
-        "ok",
-        "okay",
-    ]
+_NO_VALUE = word_set(
+    """any anything anyone nobody none nothing no not never unsure dunno later skip pass maybe whatever same
+    usual sorry thanks thank hello hi help stop wait why what who where when how which yes ok okay"""
 )
 
 

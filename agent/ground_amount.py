@@ -10,7 +10,7 @@ from taskloom.memory.tasks import TaskNode
 from . import patterns as re
 from . import values
 from .finding import is_member, typed_in, words_of
-from .ground_base import Ground, exchanged
+from .ground_base import Ground, exchanged, renewed
 from .interpreter import Step
 from .lexicon import content, singular, slot_group
 
@@ -163,10 +163,7 @@ class Amounts(Ground):
             )
             return
         text = values.with_number(holds, new.normalize() if new != new.to_integral() else new)
-        self.do(
-            Update(task=node.id, value=text) if node.value is not None else Update(task=node.id, title=text),
-            step.text,
-        )
+        self.do(renewed(node, text), step.text)
 
 
 # ---- words and values ------------------------------------------------------------------------------

@@ -235,6 +235,13 @@ def tidy(title: str) -> str:
     return title.strip() or "task"
 
 
+def renewed(node: TaskNode, text: str) -> Update:
+    """A new value for what has one, else a new title."""
+    if node.value is not None:
+        return Update(task=node.id, value=text)
+    return Update(task=node.id, title=text)
+
+
 def same_value(one: str | None, other: str) -> bool:
     """Whether two values are the same words."""
     return one is not None and " ".join(one.lower().split()) == " ".join(other.lower().split())

@@ -12,7 +12,7 @@ from taskloom.memory.tasks import TaskNode
 from . import patterns as re
 from . import values
 from .finding import is_event, is_member, is_person_slot, is_project, kind_name, knows, typed_in
-from .ground_base import Ground, exchanged, last_phrase_exchanged, same_value
+from .ground_base import Ground, exchanged, last_phrase_exchanged, renewed, same_value
 from .interpreter import Detail, Step
 from .lexicon import GROUPS_OF_KIND, content, slot_group
 from .named import schema_of
@@ -522,12 +522,7 @@ class Values(Ground):
                 else ""
             )
             new = new or exchanged(node.value or node.title, phrase, value)
-            self.do(
-                Update(task=node.id, value=new)
-                if node.value is not None
-                else Update(task=node.id, title=new),
-                step.text,
-            )
+            self.do(renewed(node, new), step.text)
             return
         latest = self._latest_value(value, corrected=step.old == "last")
         if latest is not None:

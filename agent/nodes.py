@@ -631,7 +631,7 @@ def _written(brief: Brief, responder: Responder, services: Services) -> tuple[AI
             message, cost = _streamed(key, pieces)
         except TooLong as error:
             usage += error.usage
-            brief = replace(brief, faults=(str(error),))
+            brief = replace(brief, faults=(str(error),), spent=time.monotonic() - begun)
             continue
         except ResponderError as error:
             usage += error.usage

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import cache
 from typing import Any, Literal
 
 from . import patterns as re
@@ -338,9 +337,7 @@ def clock_shifted(text: str, delta: timedelta) -> str | None:
 _DAYPARTS = ((12, " in the morning"), (17, " in the afternoon"), (21, " in the evening"), (24, " at night"))
 
 
-@cache
-def _weekdays() -> tuple[str, ...]:
-    return ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 def shifted(text: str, delta: timedelta, kind: Kind, now: datetime) -> str | None:
@@ -350,13 +347,11 @@ def shifted(text: str, delta: timedelta, kind: Kind, now: datetime) -> str | Non
     """
     word = text.strip().lower()
     if kind == "date" and delta % timedelta(days=1) == timedelta():
-        for names in (_weekdays(),):
-            for position, name in enumerate(names):
-                if word == name or word == f"next {name}" or word == f"this {name}":
-                    moved = (position + delta.days) % 7
-                    if abs(delta.days) % 7 == 0:
-                        return None
-                    return text[: len(text) - len(name)] + names[moved].capitalize()
+        for position, name in enumerate(WEEKDAYS):
+            if word in (name, f"next {name}", f"this {name}"):
+                if delta.days % 7 == 0:
+                    return None
+                return text[: len(text) - len(name)] + WEEKDAYS[(position + delta.days) % 7].capitalize()
     when = parsed(text, kind, now)
     if when is None:
         return None
