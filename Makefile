@@ -69,6 +69,7 @@ wheel: install  ## build the wheel into dist/ and use it from outside, beside de
 
 bench: install  ## the tables of benchmarks/, with plots (DATA=folder for those that need data)
 	$(BIN)/python benchmarks/turns.py
+	$(BIN)/python benchmarks/recorded.py
 	$(BIN)/python benchmarks/facts.py
 	$(BIN)/python benchmarks/tools.py
 	$(BIN)/python benchmarks/maze.py

@@ -38,6 +38,14 @@ def test_turns_prints_a_table() -> None:
     assert "KB on disk per turn, 40 tasks" in run(*TURNS)
 
 
+def test_recorded_prints_its_figures() -> None:
+    found = json.loads(run("recorded.py", "cart", "--json"))
+    assert {name: (one["turns"], one["held"], one["silent"]) for name, one in found.items()} == {
+        "cart": (5, 5, 0)
+    }
+    assert found["cart"]["prompt"] > found["cart"]["history"] > 0  # five turns are a short history
+
+
 def test_graph_prints_its_figures() -> None:
     found = json.loads(run("graph.py", "--sizes", "300", "--json"))
     assert all(found[f"{name}_p95_ms"]["300"] > 0 for name in ("operation", "closure", "answer"))

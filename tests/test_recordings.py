@@ -19,7 +19,7 @@ from pydantic import SecretStr
 
 from taskloom.agent.outline import quoted
 from taskloom.agent.settings import Settings
-from tests.judging import Dialogue, judged, opened, played
+from tests.judging import Dialogue, Record, judged, opened, played
 from tests.openai_server import OpenAIServer, Recording
 
 FOLDER = Path(__file__).parent / "recordings"
@@ -43,18 +43,17 @@ def recording_of(turns: Sequence[Mapping[str, Any]]) -> Recording:
     return Recording(entries)
 
 
-@pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
-def test_every_turn_holds_with_what_a_model_replied(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    given = json.loads(file.read_text())
+def replayed(given: Mapping[str, Any], home: Path) -> tuple[list[Record], dict[int, list[str]], OpenAIServer]:
+    """Play a recorded dialogue: the record of each turn, what does not hold, and the server.
+
+    given: the content of a file. home: an empty folder.
+    """
     turns = given["turns"]
     wanted = tuple({key: turn[key] for key in turn if key not in REPLIES} for turn in turns)
-    dialogue, recording = Dialogue(file.stem, "recordings", wanted), recording_of(turns)
-    with OpenAIServer(recording) as server:
+    dialogue = Dialogue(given["name"], "recordings", wanted)
+    with OpenAIServer(recording_of(turns)) as server:
         settings = Settings(
-            home=tmp_path,
+            home=home,
             model="recorded",
             openai_api_key=SecretStr("any"),
             openai_base_url=server.url,
@@ -64,12 +63,23 @@ def test_every_turn_holds_with_what_a_model_replied(
         )
         with opened(settings) as app:
             records = list(played(app, dialogue))
-    lost = judged(records, dialogue)
+    return records, judged(records, dialogue), server
+
+
+@pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
+def test_every_turn_holds_with_what_a_model_replied(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    given = json.loads(file.read_text())
+    records, lost, server = replayed(given, tmp_path)
     assert sorted(lost) == given.get("fails", []), lost
     assert {record["note"] for record in records} == {""}
+    recording = server.script
+    assert isinstance(recording, Recording)
     assert not recording.unknown
     assert not any(recording.left.values())
-    for record, turn in zip(records, turns, strict=True):
+    for record, turn in zip(records, given["turns"], strict=True):
         assert record["by"] == ("model" if turn.get("read") else "rules")
         if "written" in turn:
             assert record["reply"] == turn["written"]
