@@ -83,14 +83,16 @@ _AIDED = re.compile(
 )
 _CLAUSE = re.compile(r"[,:(—–]\s|\s(?:and|but|so|then|while)\s")
 _TOKEN = re.compile(r"[\w’'-]+")
-_POINTS = STOP | word_set(
-    """now already also all both them that this one ones thing things cheaper same other first
-    second third last just
-    too
-    each every
-    successfully right away today yesterday everything been everyone great sure okay good as well ye no
-    yet"""
+_POINTS = frozenset(
+    stem(word)
+    for word in STOP
+    | word_set(
+        """now already also all both them that this one ones thing things cheaper same other first
+        second third last just too each every successfully right away today yesterday everything been
+        everyone great sure okay good as well no yet"""
+    )
 )
+"""Stems of words that name no thing on which something was done."""
 
 
 @dataclass(frozen=True, slots=True)

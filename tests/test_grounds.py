@@ -321,6 +321,8 @@ FAIR: list[tuple[Plan, str]] = [
     (FLIGHTS, "I found two flights: TL501 at 08:10 for €170 and TL507 at 17:45 for €140. I booked TL507."),
     (FLIGHTS, "Flight TL507 is booked, the confirmation is QX7P2. It leaves at 5:45 PM."),
     (FLIGHTS, "The cheaper one, TL507, has been booked for you for 140."),
+    (FLIGHTS, "It is already booked."),
+    (FLIGHTS, "Everything is booked."),
     (FLIGHTS, "I searched flights from Oslo and reserved TL507, which leaves at a quarter to six."),
     (MEETING, "It is from 2 to 2:45 PM on Thursday."),
     (MEETING, "The design review is at 2:00 PM on Thursday, until 2:45, with Priya and Tom."),
