@@ -85,10 +85,10 @@ class _Briefing:
         for answer in answers:
             yield from self._answered(answer)
         moved = any(change.changed or change.refused for change in self.turn.changes)
-        told = self.turn.acts or self.brief.answers or self.turn.question or self.turn.proposals
-        if self.turn.noted and not (moved or told):
+        answered = self.turn.acts or self.brief.answers or self.turn.question or self.turn.proposals
+        if self.turn.noted and not (moved or answered):
             yield f"Kept in mind for later: {' '.join(quoted(line, 300) for line in self.turn.noted)}"
-        elif not moved and (self._meant() or not (self.turn.changes or told)) and not self.turn.question:
+        elif not moved and (self._meant() or not (self.turn.changes or answered)) and not self.turn.question:
             yield self._unmoved()
 
     def _unmoved(self) -> str:

@@ -99,7 +99,7 @@ _POINTS = frozenset(
 class Basis:
     """What bears out that something was done: a tool's act, the user's words, a task that is done.
 
-    kinds: the kinds of acts that it tells of. stems: all its words.
+    kinds: stems of the verbs it tells of, one for verbs that mean the same. stems: those of all its words.
     """
 
     kinds: frozenset[str]
@@ -107,8 +107,8 @@ class Basis:
 
 
 def told_deeds(text: str) -> Basis:
-    """What the user's words tell of things done; nothing, where they ask or want them."""
-    kinds = {_kin(verb) for verb, *_ in _pasts(text, frozenset())} if text else set()
+    """What the user's words tell of things done; no kinds, where they ask for them or want them."""
+    kinds = {_kin(verb) for verb, *_ in _pasts(text, frozenset())}
     return Basis(frozenset(kinds), frozenset(words(text)))
 
 

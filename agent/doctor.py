@@ -139,12 +139,11 @@ def _reading(given: Settings) -> Finding:
 
 def _as_meant(reading: Reading) -> bool:
     """Whether the sentence was read by the model, and as it is meant."""
-    told = {
-        (step.act, value)
+    moved = any(
+        step.act == "set" and "june 12" in (value or "").lower()
         for step in reading.steps
         for value in (step.value, *(one.value for one in step.details))
-    }
-    moved = any(act == "set" and "june 12" in (value or "").lower() for act, value in told)
+    )
     removed = any(step.act == "remove" and step.task == "t3" for step in reading.steps)
     return reading.by == "model" and moved and removed
 

@@ -72,7 +72,7 @@ EVERYDAY = frozenset(
 
 ALSO_NAMES = word_set(
     """will mark bill rob rose grace hope joy frank dean drew chase pat sue art may june april jack jean
-    josh lance miles nick penny ray rich rusty sandy skip summer autumn wade ward wade warren cliff dawn
+    josh lance miles nick penny ray rich rusty sandy skip summer autumn wade ward warren cliff dawn
     eve faith glen heath holly ivy jade jasmine lily olive pearl ruby violet victor guy gene don dale
     buck earl"""
 )
@@ -101,7 +101,7 @@ GENERIC = frozenset(
 FOREIGN = word_set(
     """der die das und ist nicht ein eine für mit um bei zu auf von den dem im am sind wird el la los las del
     es un una para con por y en se le les des est une pour avec du au et sur que il lo di è per che os
-    da em com uma het een van voor met op och att som på av till og det til på w na z do się nie ne
+    da em com uma het een van voor met op och att som på av till og det til w na z do się nie ne
     reste sont votre tu su"""
 )
 """Little words of other languages."""

@@ -29,7 +29,6 @@ from .wording import clip
 OWN_WORDS = 3  # words that make a wording; with fewer it would be anything
 PATIENCE = 2  # turns in which a word against what was done can still come
 _NOTHING_DONE: frozenset[Act] = frozenset(("chat", "ask", "unsure", "yes", "no", "undo", "redo"))
-_BY_TOOL: frozenset[Act] = frozenset(("again",))  # a model says it by choosing the tool
 _REFERRING: frozenset[Act] = frozenset(
     ("need", "unneed", "share", "only")
 )  # their items are tasks that there are
@@ -187,8 +186,6 @@ def example(experience: Experience) -> str:
     Tasks are told by words, as numbers are of their own prompt; all text stands in double quotes. '' where
     the object would not be read as the same again.
     """
-    if any(step.get("act") in _BY_TOOL for step in experience.execution):
-        return ""
     try:
         meant = [Step.model_validate({**step, "text": experience.text}) for step in experience.execution]
         told = _json({"steps": [dict(_wire(step)) for step in meant]})

@@ -81,7 +81,8 @@ def _plain(text: str) -> str:
 
 # ---- patterns -------------------------------------------------------------------------------------
 
-_WORD_NUMBER = "|".join(sorted({*NUMBER_WORDS, "thousand"} - {"couple"}, key=len, reverse=True))
+_NUMBERS = NUMBER_WORDS | {"thousand": 1000}
+_WORD_NUMBER = "|".join(sorted(_NUMBERS.keys() - {"couple"}, key=len, reverse=True))
 _WORDS = (
     rf"(?:a\s+(?=hundred|thousand|dozen))?(?:{_WORD_NUMBER})(?:(?:[\s-]+(?:and\s+)?)(?:{_WORD_NUMBER})\b)*"
 )
@@ -258,11 +259,11 @@ def number_of_words(text: str) -> Decimal | None:
     for word in re.findall(r"\w+", text.lower()):
         if word.isdigit():
             return Decimal(word)
-        number = {"thousand": 1000}.get(word, NUMBER_WORDS.get(word))
+        number = _NUMBERS.get(word)
         if number is None:
             continue
         known = True
-        if number in (100, 1000, 12) and word in ("hundred", "thousand", "dozen"):
+        if word in ("hundred", "thousand", "dozen"):
             current = (current or 1) * number
             total, current = (total + current, 0) if number == 1000 else (total, current)
         else:
@@ -273,23 +274,26 @@ def number_of_words(text: str) -> Decimal | None:
 def resolved(figure: Figure, today: date | None) -> Iterator[Figure]:
     """A date as it is, and in the other forms it has: with its weekday and its year, as days from today."""
     yield figure
-    for day in (one for one in _days(figure, today) if one is not None):
+    if (day := _day_meant(figure, today)) is not None:
         shift = (day - today).days if today else None
         yield Figure(
             "date", figure.text, 0, 0, None, None, day.month, day.day, day.year, day.weekday(), shift
         )
 
 
-def _days(figure: Figure, today: date | None) -> Iterator[date | None]:
+def _day_meant(figure: Figure, today: date | None) -> date | None:
     if figure.month and figure.day and figure.year:
-        yield _day(figure.year, figure.month, figure.day)
-    elif today and figure.month and figure.day:
+        return _day(figure.year, figure.month, figure.day)
+    if today is None:
+        return None
+    if figure.month and figure.day:
         near = (_day(today.year + more, figure.month, figure.day) for more in (0, 1))
-        yield next((day for day in near if day is not None and day >= today), None)
-    elif today and figure.shift is not None:
-        yield today + timedelta(days=figure.shift)
-    elif today and figure.weekday is not None:
-        yield today + timedelta(days=(figure.weekday - today.weekday() - 1) % 7 + 1)
+        return next((day for day in near if day is not None and day >= today), None)
+    if figure.shift is not None:
+        return today + timedelta(days=figure.shift)
+    if figure.weekday is not None:
+        return today + timedelta(days=(figure.weekday - today.weekday() - 1) % 7 + 1)
+    return None
 
 
 def _day(year: int, month: int, day: int) -> date | None:

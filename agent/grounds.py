@@ -100,7 +100,7 @@ class Grounds:
 
     @cached_property
     def digits(self) -> frozenset[str]:
-        """All numbers as they are written, and the hours and days of times and dates."""
+        """All numbers as they are written, and the hours of times, also as of 24."""
         found = {digits.lstrip("0") for text in self.texts for digits in re.findall(r"\d+", text)}
         for one in self.figures:
             if one.hour is not None:
@@ -134,11 +134,7 @@ class Grounds:
             for node in self.nodes
             if node.source.startswith("tool:")
         ]
-        settled = [
-            change.operation.kind
-            for change in self.turn.changes
-            if change.operation.kind in ("confirm", "reject")
-        ]
+        settled = any(change.operation.kind in ("confirm", "reject") for change in self.turn.changes)
         agreed = [Basis(frozenset({"confirm"}), self.stems)] if settled else []
         return tuple(one for one in (*told, *held, *done, *tooled, *agreed) if one.kinds)
 
@@ -169,8 +165,7 @@ class Grounds:
         """Whether a figure of a reply is borne out."""
         if figure.kind == "code":
             return set(words(figure.text)) <= self.stems
-        forms = resolved(figure, None) if figure.kind == "date" else (figure,)
-        if any(form.agrees(one) for form in list(forms)[:1] for one in self.figures):
+        if any(figure.agrees(one) for one in self.figures):
             return True
         if figure.kind == "time":
             return any(

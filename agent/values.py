@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal
 
+from taskloom.memory.words import NUMBERS
+
 from . import patterns as re
 
 Kind = Literal["date", "time", "duration", "amount", "count", "email", "phone", "url", "percent"]
@@ -221,16 +223,13 @@ def counted(text: str, sign: str, amount: str) -> str | None:
     now, by = number_of(text), number_of(amount)
     if now is None or by is None:
         return None
-    scaled, scale = _SCALED.search(text), Decimal(1)
-    if scaled is not None and not _SCALED.search(amount) and by >= 100 and sign != "*" and "%" not in amount:
-        scale = Decimal(_SCALES[scaled[3].lower()])
+    scaled, unit, scale = _SCALED.search(text), _SCALED.search(amount), Decimal(1)
+    if scaled is not None:
+        if sign != "*" and (unit is not None or (by >= 100 and "%" not in amount)):
+            scale = Decimal(_SCALES[scaled[3].lower()])
+        if sign != "*" and unit is not None:
+            by = Decimal(unit[1].replace(",", "")) * _SCALES[unit[3].lower()]
         now = Decimal(scaled[1].replace(",", "")) * scale
-    elif scaled is not None and sign != "*" and (unit := _SCALED.search(amount)) is not None:
-        scale = Decimal(_SCALES[scaled[3].lower()])
-        now = Decimal(scaled[1].replace(",", "")) * scale
-        by = Decimal(unit[1].replace(",", "")) * _SCALES[unit[3].lower()]
-    elif scaled is not None:
-        now = Decimal(scaled[1].replace(",", ""))
     if re.search(r"%|percent", amount) and not re.search(r"%|percent", text):
         sign, by = "*", (Decimal(100) + (by if sign == "+" else -by)) / 100
     new = (now * by if sign == "*" else now + by if sign == "+" else now - by) / scale
@@ -244,6 +243,7 @@ def counted(text: str, sign: str, amount: str) -> str | None:
 _WORD = re.compile(
     rf"(?<![A-Za-z])(?:{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})(?![A-Za-z])", re.IGNORECASE
 )
+_MORE = re.compile(rf"[\s-]*(?:and\s+)?({_WORD.pattern})", re.IGNORECASE)
 
 
 def _number_words(text: str) -> tuple[int, int, Decimal] | None:
@@ -252,8 +252,8 @@ def _number_words(text: str) -> tuple[int, int, Decimal] | None:
     if found is None:
         return None
     start, end, total = found.start(), found.end(), NUMBER_WORDS[found[0].lower()]
-    while (more := _WORD.match(text, end + len(re.match(r"[\s-]*(?:and\s+)?", text[end:])[0]))) is not None:  # type: ignore[index]
-        number = NUMBER_WORDS[more[0].lower()]
+    while (more := _MORE.match(text, end)) is not None:
+        number = NUMBER_WORDS[more[1].lower()]
         if number >= 100 > total:
             total *= number
         elif (total % 100 >= 20 and total % 10 == 0 and number < 10) or (
@@ -290,9 +290,7 @@ def with_number(text: str, number: Decimal) -> str:
     return str(number)
 
 
-_HOUR = "|".join(
-    ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-)
+_HOUR = "|".join(NUMBERS[1:])
 _SPOKEN_CLOCK = re.compile(
     rf"(?P<lead>(?:(?:at|around|about|approx\.?|ca\.?)\s+)?)"
     rf"(?:(?:a\s+)?(?P<part>half|quarter|five|ten|twenty|twenty-five)\s+(?P<way>past|to)\s+|(?P<half>half)\s+)?"
