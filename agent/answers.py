@@ -193,6 +193,7 @@ class Answers:
         """What is left of a task: itself, with its open parts and who does it."""
         told = [self._left_entry(part, shown) for part in self._open_parts(node, shown)]
         told += [p.value for p in self.graph.parts(node.id) if p.value and base(p.slot) == "assignee"]
+        told += filter(None, [self.names.so_far(node)])
         entry = self.names.short_entry(node)
         return f"{entry} ({join(told, limit=INLINE)})" if told else entry
 
@@ -268,6 +269,8 @@ class Answers:
         about = answer.question.about
         if answer.question.value == "parts":
             return self._told_parts(answer, nodes)
+        if len(asked := self._asked(answer)) == 1 and (so_far := self.names.so_far(asked[0])):
+            return [sentence(f"{self.names.full(asked[0])}: {so_far}")]
         if len(nodes) == 1 and re.search(r"\d", nodes[0].value or ""):
             return [self.names.state(nodes[0])]
         if len(nodes) == 1 and (parts := self.graph.parts(nodes[0].id)):
@@ -309,7 +312,9 @@ class Answers:
                 continue
             opening = {"done": "Yes, ", "open": "Not yet: "}.get(node.status, "") if plain else ""
             if node.status in ("done", "open"):
-                value = "" if node.value is None or same(node.value, node.title) else f" ({value_of(node)})"
+                held = "" if node.value is None or same(node.value, node.title) else value_of(node)
+                held = ", ".join(filter(None, [held, self.names.so_far(node)]))
+                value = f" ({held})" if held else ""
                 waits = [self.names.full(other) for other in self.graph.waits_for(node.id)]
                 wait = (
                     f"; it waits for {join(waits, limit=INLINE)}" if waits and node.status == "open" else ""

@@ -19,6 +19,7 @@ from .deeds import Basis, done_deeds, told_deeds, unfounded
 from .everyday import GENERIC, PEOPLE
 from .figures import Figure, figures, resolved
 from .lexicon import STOP
+from .naming import Names
 from .proper import is_foreign, strange_names
 from .responder import Brief
 from .wording import base, is_action, sentences, spoken
@@ -227,7 +228,7 @@ class Grounds:
 
     def _counts(self, *, people: bool = False) -> set[int]:
         """How many there are of what the turn is about: parts, by their state and kind, changes, answers."""
-        graph = self.brief.graph
+        graph, names = self.brief.graph, Names(self.brief.graph)
         wholes = dict.fromkeys(key for node in self.nodes for key in (node.id, node.parent) if key in graph)
         found = set(self._answers)
         for key in filter(None, list(wholes)[:200]):
@@ -238,6 +239,7 @@ class Grounds:
                 found |= set(Counter(part.status for part in parts).values())
                 found |= {sum(is_action(part.title) for part in parts), len(parts), len(graph.subtree(key))}
                 found |= {len(gone), sum(part.states()[0].op == "split" for part in gone)}
+                found |= {int(one) for one in re.findall(r"\d+", names.so_far(graph[key]))}
         # A whole counts among what changed, and not among its parts.
         changed = [len(one.changed) - whole for one in self.turn.changes for whole in (0, 1)]
         options = [len(self.turn.question.options)] if self.turn.question else []

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from taskloom.memory.operations import is_part, names
 from taskloom.memory.tasks import TaskGraph, TaskNode
+from taskloom.memory.words import number_in
 
+from .values import kind_of
 from .wording import (
     base,
     be,
@@ -35,6 +38,10 @@ STATUS = {
 }  # fmt: skip
 
 _ANY_KIND = word_set("item step task part thing entry")
+_COUNTS = word_set("count number quantity amount total")
+_STATES = word_set("status progress state")
+_FAR = re.compile(r"done|ready|far|made|written|sent|\w+ed")  # names of slots that say how far a task is
+_PART = re.compile(r"(?:(?:about|around|nearly|almost) )?(?:the )?(?:first )?(\d+|half)\b(?:\D+(\d+)\b)?\D*")
 
 
 class Names:
@@ -158,6 +165,30 @@ class Names:
         more = f"; {'; '.join(contents[:MANY])}" if contents else ""
         return self.says(node, "", note + more)
 
+    def so_far(self, node: TaskNode) -> str:
+        """How far a task is: '30 labelled, 16 to go' of 46 boxes, 'half done'; '' where nothing says it."""
+        return next(filter(None, map(self._how_far, self.graph.parts(node.id))), "")
+
+    def _how_far(self, part: TaskNode) -> str:
+        """How far a task is, where this slot of it says so."""
+        name, value = part.title.lower(), value_of(part)
+        if part.parent is None or not (name in _STATES or _FAR.fullmatch(name)):
+            return ""
+        found = _PART.fullmatch(value.lower()) if kind_of(value) in ("count", None) else None
+        if found is None:
+            return value if name in _STATES else ""
+        told = value if name in _STATES or name in value else f"{value} {name}"
+        if not found[1].isdecimal():
+            return told
+        whole = int(found[2]) if found[2] else self._number_of(self.graph[part.parent])
+        left = whole - int(found[1]) if whole is not None else -1
+        return f"{told}, {left} to go" if left >= 0 else told
+
+    def _number_of(self, node: TaskNode) -> int | None:
+        """How many a task is about: 'label 46 boxes', or a slot for their number."""
+        counts = (part.value for part in self.graph.parts(node.id) if base(part.slot) in _COUNTS)
+        return next(filter(None, map(number_in, [node.title, *filter(None, counts)])), None)
+
     def contents(self, node: TaskNode) -> list[str]:
         """The entries of a task's parts, members of one kind together: 'participants Alice and Bob'.
 
@@ -171,7 +202,7 @@ class Names:
             groups.setdefault((late, base(part.slot)), []).append(part)
         found = []
         for (_, kind), group in sorted(groups.items(), key=lambda item: item[0][0]):
-            entries = [self.entry(part, open_too=mixed) for part in group]
+            entries = [self._how_far(part) or self.entry(part, open_too=mixed) for part in group]
             if all(self.is_member(part) for part in group) and (
                 all(self._generic(part) for part in group) or self._told_kind(kind, group, len(groups))
             ):

@@ -326,6 +326,30 @@ def test_summaries() -> None:
     assert reply.endswith("- and 10 more (30 in all)")
 
 
+@pytest.mark.parametrize(
+    ("title", "name", "value", "told"),
+    [("label 46 boxes", "labelled", "30", "30 labelled, 16 to go"),
+     ("slides", "progress", "10 of 22", "10 of 22, 12 to go"),
+     ("sockets", "done", "4 of the 6 sockets", "4 of the 6 sockets done, 2 to go"),
+     ("chart", "status", "half done", "half done"), ("twelve vases", "painted", "15", "15 painted"),
+     ("report", "written", "about half", "about half written")],
+)  # fmt: skip
+def test_how_far_a_task_is_goes_with_it(title: str, name: str, value: str, told: str) -> None:
+    for kind in ("left", "status", "count", "summary"):
+        talk = Talk()
+        talk(Add(slot="a", title=title), Add(slot="a.b", title=name, value=value, parent="t1"))
+        assert told in talk(answers=[answer(talk.graph, Question(kind=kind, tasks=("t1",)))]), kind
+
+
+@pytest.mark.parametrize(("name", "value"), [("packed", "May 3"), ("made", "Ann"), ("boxes", "30")])
+def test_other_slots_say_nothing_of_how_far_a_task_is(name: str, value: str) -> None:
+    talk = Talk()
+    talk(Add(slot="a", title="label 46 boxes"), Add(slot="a.b", title=name, value=value, parent="t1"))
+    reply = talk(answers=[answer(talk.graph, Question(kind="left", tasks=("t1",)))])
+    assert "to go" not in reply
+    assert value not in reply
+
+
 def test_the_other_questions() -> None:
     talk = trip()
     assert talk(answers=[ask("left", "t5")]) in (
@@ -333,6 +357,7 @@ def test_the_other_questions() -> None:
         "Still open: hotel (near downtown).",
     )
     assert talk(answers=[ask("left")]) == "Nothing is left to do."
+
     assert talk(answers=[ask("next", "t5")]) == "Next: hotel (near downtown)."
     assert talk(answers=[ask("next")]) == "There is nothing to do next."
     assert talk(answers=[ask("needs", "t4", of=("t5",))]) == "The hotel needs the date (June 15th)."
