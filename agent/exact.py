@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 from taskloom.memory.operations import (
     Check,
@@ -27,7 +27,7 @@ from taskloom.memory.tasks import TaskNode
 from . import values
 from .exact_asking import Asking
 from .exact_parts import Parts
-from .exact_places import ONE_OF_MANY, Doubt, says_all
+from .exact_places import ONE_OF_MANY, Doubt, entries, says_all
 from .finding import slot_name
 from .ground_base import exchanged, renewed, same_value
 from .interpreter import Detail, Step, View
@@ -114,6 +114,8 @@ class Exact(Parts, Asking):
                 self.do(Update(task=node.id, value=value), step.text)
             self.touch(node.id)
             return
+        if value.strip().isdecimal() and values.number_of(node.title) is not None:
+            value = values.with_number(node.title, Decimal(value))  # 30 of what were 20 big jars
         kind = values.kind_of(value)
         if kind is not None and values.kind_of(node.title) != kind:  # a time is no name
             held = [
@@ -450,7 +452,7 @@ def _ways_to_say(entity: str) -> tuple[str, ...]:
 
 def _without(text: str, words: str) -> str | None:
     """A list in words without one of its members, or None where it is not one."""
-    pieces = [piece.strip() for piece in re.split(r",\s*(?:and\s+)?|\s+and\s+", text) if piece.strip()]
+    pieces = entries(text)
     left = [piece for piece in pieces if content(piece) != content(words)]
     if len(pieces) < 2 or len(left) == len(pieces) or not left:
         return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 
 from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import Add, Link, Operation, Update
@@ -26,6 +27,7 @@ from .wording import base, clip, join
 _WHO = ("who", "assignee", "assigned to", "responsible", "person responsible", "by whom", "done by")
 WHO_SLOTS = frozenset(map(slot_name, _WHO))
 ONE_OF_MANY = frozenset(("item", "thing", "member"))
+_MORE = re.compile(r"(\S+) (?:more|extra|additional|further) (\S.*)", re.IGNORECASE)
 TO_DO = frozenset(("task", "step", "to_do", "todo", "job", "chore"))
 
 
@@ -167,7 +169,11 @@ class Places(Ground):
         given = Counter(one.slot for one in (*step.details, *step.items))
         who = [one.value for one in (*step.details, *step.items) if slot_name(one.slot) in WHO_SLOTS]
         if who:
-            self.give(whole, "assignee", join(who), step.text)
+            held = self.slot_in(whole, "assignee") if step.act == "add" else None
+            already = entries(held.value or "") if held is not None else []
+            self.give(
+                whole, "assignee", join([*already, *(one for one in who if one not in already)]), step.text
+            )
             step = step.model_copy(
                 update={
                     "details": tuple(one for one in step.details if slot_name(one.slot) not in WHO_SLOTS),
@@ -192,8 +198,22 @@ class Places(Ground):
             else:
                 self.give(self.graph[whole.id], detail.slot, detail.value, step.text)
         for item in step.items:
-            self.enlist(whole, item, step)
+            if not self._one_more(whole, item.value, step.text):
+                self.enlist(whole, item, step)
         self.touch(whole.id)
+
+    def _one_more(self, whole: TaskNode, words: str, said: str) -> bool:
+        """Whether '6 more lids' were counted onto the 12 lids that there are."""
+        if (more := _MORE.fullmatch(words)) is None:
+            return False
+        for node in self.graph.parts(whole.id):
+            rest = values.with_number(node.title, Decimal(0)) if values.number_of(node.title) else ""
+            if content(rest) - {"0"} == content(more[2]) and (
+                counted := values.counted(node.title, "+", more[1])
+            ):
+                self.do(Update(task=node.id, title=counted), said)
+                return True
+        return False
 
     def _single(self, whole: TaskNode, kind: str) -> bool:
         """Whether a thing is no member of a list: of no general kind, no person, the first of it."""
@@ -261,6 +281,11 @@ def _head(name: str) -> str:
     first = re.split(r"\s(?:of|for)\s", name.lower().replace("_", " "))[0]
     words = [singular(word) for word in re.findall(r"[^\W_]+", first)]
     return words[-2] if len(words) > 1 and words[-1] == "number" else words[-1] if words else ""
+
+
+def entries(text: str) -> list[str]:
+    """The entries of a list in words: 'Ann, Bo and Cy'."""
+    return [piece.strip() for piece in re.split(r",\s*(?:and\s+)?|\s+and\s+", text) if piece.strip()]
 
 
 def says_all(text: str, words: str) -> bool:

@@ -10,7 +10,7 @@ several. in: number of what it is part of. What the message makes goes by its ti
 task title details items in refs: something new; short title, what is said of it in details, its things \
 or people in items, each to-do a task of its own
 set on value, or in details
-add in items
+add in items, or who: one more does it
 replace old value in: everywhere without in
 remove hold done reopen on, resume on what is gone
 back on: the value before, or value; to: first
@@ -19,7 +19,7 @@ need unneed on refs: on waits for refs
 order refs: one after the other
 share on refs: uses them too
 assign on value: who does, brings or has it, me for I
-split on parts: who details rest
+split on parts: who details, or rest: true for all others
 merge on details
 only on refs items: the rest goes
 shift on value: +2 days, -1, *2

@@ -294,8 +294,10 @@ _HOUR = "|".join(NUMBERS[1:])
 _SPOKEN_CLOCK = re.compile(
     rf"(?P<lead>(?:(?:at|around|about|approx\.?|ca\.?)\s+)?)"
     rf"(?:(?:a\s+)?(?P<part>half|quarter|five|ten|twenty|twenty-five)\s+(?P<way>past|to)\s+|(?P<half>half)\s+)?"
-    rf"(?P<hour>{_HOUR}|\d{{1,2}})(?:[\s:.-]+(?P<minute>\d{{2}}|fifteen|thirty|forty-five))?"
-    rf"(?P<ish>ish)?(?P<rest>(?:\s+o['’]?clock)?(?:\s+in\s+the\s+(?:morning|afternoon|evening)|\s+at\s+night)?)",
+    rf"(?P<hour>{_HOUR}|\d{{1,2}})"
+    rf"(?:(?P<sep>[\s:.h-]+)(?P<minute>\d{{2}}|fifteen|thirty|forty-five)|(?P<tight>\d{{2}}))?"
+    rf"(?P<ish>ish)?(?P<hours>\s*(?:h|hrs?|hours|uhr))?"
+    rf"(?P<rest>(?:\s+o['’]?clock)?(?:\s+(?:in|of)\s+the\s+(?:morning|afternoon|evening|night)|\s+at\s+night)?)",
     re.IGNORECASE,
 )
 _PARTS = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20, "twenty-five": 25,
@@ -305,13 +307,13 @@ _PARTS = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20, "twenty
 def clock_shifted(text: str, delta: timedelta) -> str | None:
     """A time of day in words moved by a delta: ('half past ten', 1 hour) gives '11:30'.
 
-    'half 3' is half past three. None for anything else, and for a delta of days.
+    'half 3' is half past three, '1720' a time as railways write it. None for anything else, and for days.
     """
     found = _SPOKEN_CLOCK.fullmatch(text.strip())
     if found is None or abs(delta) >= timedelta(days=1):
         return None
     hour = int(found["hour"]) if found["hour"].isdecimal() else NUMBER_WORDS[found["hour"].lower()]
-    minute = found["minute"] or "0"
+    minute = found["minute"] or found["tight"] or "0"
     minutes = int(minute) if minute.isdecimal() else _PARTS[minute.lower()]
     if found["half"]:
         minutes += 30
@@ -328,8 +330,14 @@ def clock_shifted(text: str, delta: timedelta) -> str | None:
         rest = next(words for until, words in _DAYPARTS if whole < until * 60)
     spoken = not found["hour"].isdecimal() or rest
     shown = (whole // 60 - 1) % 12 + 1 if spoken else whole // 60
-    bare = re.fullmatch(r"\d+(?:ish)?", text.strip()) is not None and whole % 60 == 0
-    return f"{found['lead']}{shown}{'' if bare else f':{whole % 60:02d}'}{found['ish'] or ''}{rest}"
+    ending = f"{found['ish'] or ''}{found['hours'] or ''}{rest}"
+    if found["tight"]:
+        return f"{found['lead']}{shown:02d}{whole % 60:02d}{ending}"
+    more = found["minute"] or found["part"] or found["half"] or "clock" in found["rest"]
+    if found["hour"].isdecimal() and not more and whole % 60 == 0:
+        return f"{found['lead']}{shown}{ending}"
+    separator = found["sep"] if found["sep"] in (".", "h") else ":"
+    return f"{found['lead']}{shown}{separator}{whole % 60:02d}{ending}"
 
 
 _DAYPARTS = ((12, " in the morning"), (17, " in the afternoon"), (21, " in the evening"), (24, " at night"))

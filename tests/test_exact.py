@@ -151,10 +151,12 @@ def test_a_number_shifts_where_it_is_named() -> None:
      ("$60", "-$25", "$35"), ("$200", "+10 %", "$220"), ("5 nights", "double", "10 nights"),
      ("45 minutes", "+30 minutes", "75 minutes"), ("3 may 6am", "-1 hour", "3 may 5am"),
      ("Friday, May 3 at 7 PM", "+2 days", "May 5 at 7 PM"), ("3 lakh", "+50000", "3.5 lakh"),
-     ("2.5 million", "+1 million", "3.5 million"), ("11 in the morning", "+2 hours", "1:00 in the afternoon"),
+     ("2.5 million", "+1 million", "3.5 million"), ("11 in the morning", "+2 hours", "1 in the afternoon"),
      ("seven in the evening", "+3 hours", "10:00 at night"), ("11:30", "+2 hours", "13:30"),
      ("two hundred and fifty", "+50", "300"),
      ("half 3", "+45 minutes", "4:15"), ("11ish", "+1 hour", "12ish"), ("fri 4pm", "+1 hour", "fri 5pm"),
+     ("1720", "-1 hour", "1620"), ("0915", "+45 minutes", "1000"), ("17h20", "+1 hour", "18h20"),
+     ("9 of the morning", "+1 hour", "10 in the morning"), ("9.30 uhr", "+30 minutes", "10.00 uhr"),
      ("11", "+1 hour", "12"), ("a crate of beer", "*2", "2 crate of beer")],
 )  # fmt: skip
 def test_relative_changes(value: str, by: str, then: str) -> None:
@@ -346,6 +348,32 @@ def test_several_people_may_do_it() -> None:
         Add(slot="tea.a", title="assignee", value="Kath and Jo", parent="t1"),
     ]
     assert changed(before, {"act": "remove", "on": 1, "value": "Jo"})[1] == ["tea / assignee = Kath"]
+
+
+def test_one_more_joins_who_does_it() -> None:
+    before: list[Operation] = [
+        Add(slot="a", title="pack"),
+        Add(slot="a.assignee", title="assignee", value="Ann", parent="t1"),
+    ]
+    assert changed(before, {"act": "add", "in": 1, "items": {"who": ["Ann"]}}) == ([], [])
+    for names in (["Bo"], ["Ann", "Bo"]):
+        step = {"act": "add", "in": 1, "items": {"who": names}}
+        assert changed(before, step)[1] == ["pack / assignee = Ann and Bo"]
+    assert changed([before[0]], {"act": "add", "in": 1, "items": {"who": "Bo"}})[1] == [
+        "pack / assignee = Bo"
+    ]
+
+
+def test_more_of_a_thing_is_counted_onto_it() -> None:
+    before = [Add(slot="a", title="order"), Add(slot="a.item1", title="20 jars", parent="t1"),
+              Add(slot="a.item2", title="twelve lids", parent="t1")]  # fmt: skip
+    assert changed(before, {"act": "add", "in": 1, "items": {"item": "6 more lids"}}) == (
+        ["order / twelve lids"], ["order / 18 lids"],
+    )  # fmt: skip
+    assert changed(before, {"act": "add", "in": 1, "items": {"item": "6 more cans"}}) == (
+        [], ["order / 6 more cans"],
+    )  # fmt: skip
+    assert changed(before, {"act": "set", "on": 2, "value": "30"})[1] == ["order / 30 jars"]
 
 
 def test_a_shared_thing_is_replaced_in_one_task_only() -> None:
