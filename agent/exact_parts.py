@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from taskloom.memory.operations import (
     Check,
@@ -27,6 +27,7 @@ from .ground_base import renewed
 from .ground_people import in_style
 from .interpreter import Detail, Step, StepPart
 from .lexicon import content
+from .moving import later
 from .wording import base, clip, join, word_set
 
 _LASTING = word_set("hour minute day night week month year duration length number count")
@@ -163,18 +164,9 @@ def _others(part: StepPart, members: Sequence[TaskNode]) -> tuple[Detail, ...]:
 
 def _moved(text: str, sign: str, amount: str, now: datetime) -> str | None:
     """A text with its date, time or number changed by an amount; None where that has no meaning."""
-    delta = values.duration_of(amount) if sign in "+-" else None
-    if delta is None:
+    if sign == "*" or values.duration_of(amount) is None:
         return values.counted(text, sign, amount)
-    delta = delta if sign == "+" else -delta
-    if (moved := values.clock_shifted(text, delta)) is not None:
+    if (moved := later(text, sign, amount, now)) is not None:
         return moved
-    wanted = "date" if delta % timedelta(days=1) == timedelta() else "time"
-    spans = [span for span in values.spot(text) if span.kind == wanted]
-    if len(spans) == 1 and (inner := values.shifted(spans[0].text, delta, spans[0].kind, now)) is not None:
-        return f"{text[: spans[0].start]}{inner}{text[spans[0].end :]}"
-    kind = values.kind_of(text)
-    if kind in ("date", "time"):
-        return values.shifted(text, delta, kind, now)
     unit = re.search(r"min|hour|hr|day|night|week|month|year", amount.lower())
     return values.counted(text, sign, amount) if unit and unit[0] in text.lower() else None

@@ -13,6 +13,7 @@ from .finding import is_member, typed_in, words_of
 from .ground_base import Ground, exchanged, renewed
 from .interpreter import Step
 from .lexicon import content, singular, slot_group
+from .moving import later
 
 
 class Amounts(Ground):
@@ -32,14 +33,14 @@ class Amounts(Ground):
             )
             if named is not None:
                 inner = typed_in(named.title, kind) or ""
-                moved = values.shifted(inner, delta if sign == "+" else -delta, kind, self.view.now)  # type: ignore[arg-type]
+                moved = later(inner, sign, amount, self.view.now)
                 if moved is not None:
                     self.do(Update(task=named.id, title=exchanged(named.title, inner, moved)), step.text)
                     return
             if node is None or node.value is None:
                 self.clarify(step, f"What should move by {amount}?", *self._typed_options(kind))
                 return
-            moved = values.shifted(node.value, delta if sign == "+" else -delta, kind, self.view.now)  # type: ignore[arg-type]
+            moved = later(node.value, sign, amount, self.view.now)
             if moved is None:
                 self.clarify(
                     step, f"What is {amount} {'after' if sign == '+' else 'before'} {node.value} exactly?"

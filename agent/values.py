@@ -12,8 +12,6 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal
 
-from taskloom.memory.words import NUMBERS
-
 from . import patterns as re
 
 Kind = Literal["date", "time", "duration", "amount", "count", "email", "phone", "url", "percent"]
@@ -290,79 +288,7 @@ def with_number(text: str, number: Decimal) -> str:
     return str(number)
 
 
-_HOUR = "|".join(NUMBERS[1:])
-_SPOKEN_CLOCK = re.compile(
-    rf"(?P<lead>(?:(?:at|around|about|approx\.?|ca\.?)\s+)?)"
-    rf"(?:(?:a\s+)?(?P<part>half|quarter|five|ten|twenty|twenty-five)\s+(?P<way>past|to)\s+|(?P<half>half)\s+)?"
-    rf"(?P<hour>{_HOUR}|\d{{1,2}})"
-    rf"(?:(?P<sep>[\s:.h-]+)(?P<minute>\d{{2}}|fifteen|thirty|forty-five)|(?P<tight>\d{{2}}))?"
-    rf"(?P<ish>ish)?(?P<hours>\s*(?:h|hrs?|hours|uhr))?"
-    rf"(?P<rest>(?:\s+o['’]?clock)?(?:\s+(?:in|of)\s+the\s+(?:morning|afternoon|evening|night)|\s+at\s+night)?)",
-    re.IGNORECASE,
-)
-_PARTS = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20, "twenty-five": 25,
-          "fifteen": 15, "thirty": 30, "forty-five": 45}  # fmt: skip
-
-
-def clock_shifted(text: str, delta: timedelta) -> str | None:
-    """A time of day in words moved by a delta: ('half past ten', 1 hour) gives '11:30'.
-
-    'half 3' is half past three, '1720' a time as railways write it. None for anything else, and for days.
-    """
-    found = _SPOKEN_CLOCK.fullmatch(text.strip())
-    if found is None or abs(delta) >= timedelta(days=1):
-        return None
-    hour = int(found["hour"]) if found["hour"].isdecimal() else NUMBER_WORDS[found["hour"].lower()]
-    minute = found["minute"] or found["tight"] or "0"
-    minutes = int(minute) if minute.isdecimal() else _PARTS[minute.lower()]
-    if found["half"]:
-        minutes += 30
-    if found["part"]:
-        minutes += _PARTS[found["part"].lower()] * (1 if found["way"].lower() == "past" else -1)
-    if hour > 24 or minutes > 59:
-        return None
-    part = (found["rest"].lower().split() or [""])[-1]
-    if part in ("afternoon", "evening", "night") and hour < 12 and not (part == "night" and hour < 6):
-        hour += 12
-    whole = (hour * 60 + minutes + round(delta.total_seconds() / 60)) % (24 * 60)
-    rest = ""
-    if part in ("morning", "afternoon", "evening", "night"):
-        rest = next(words for until, words in _DAYPARTS if whole < until * 60)
-    spoken = not found["hour"].isdecimal() or rest
-    shown = (whole // 60 - 1) % 12 + 1 if spoken else whole // 60
-    ending = f"{found['ish'] or ''}{found['hours'] or ''}{rest}"
-    if found["tight"]:
-        return f"{found['lead']}{shown:02d}{whole % 60:02d}{ending}"
-    more = found["minute"] or found["part"] or found["half"] or "clock" in found["rest"]
-    if found["hour"].isdecimal() and not more and whole % 60 == 0:
-        return f"{found['lead']}{shown}{ending}"
-    separator = found["sep"] if found["sep"] in (".", "h") else ":"
-    return f"{found['lead']}{shown}{separator}{whole % 60:02d}{ending}"
-
-
-_DAYPARTS = ((12, " in the morning"), (17, " in the afternoon"), (21, " in the evening"), (24, " at night"))
-
-
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
-
-def shifted(text: str, delta: timedelta, kind: Kind, now: datetime) -> str | None:
-    """A date or time moved by a delta, written as the text was; None where it cannot be worked out.
-
-    ("June 10th", 1 day) gives "June 11th"; ("Thursday", 1 day) "Friday"; ("2 PM", 90 min) "3:30 PM".
-    """
-    word = text.strip().lower()
-    if kind == "date" and delta % timedelta(days=1) == timedelta():
-        for position, name in enumerate(WEEKDAYS):
-            if word in (name, f"next {name}", f"this {name}"):
-                if delta.days % 7 == 0:
-                    return None
-                return text[: len(text) - len(name)] + WEEKDAYS[(position + delta.days) % 7].capitalize()
-    when = parsed(text, kind, now)
-    if when is None:
-        return None
-    moment = when + delta
-    return _written_like(text, moment, kind)
 
 
 def parsed(text: str, kind: Kind, now: datetime) -> datetime | None:
@@ -382,47 +308,6 @@ def parsed(text: str, kind: Kind, now: datetime) -> datetime | None:
         settings={"RELATIVE_BASE": now.replace(tzinfo=None), "PREFER_DATES_FROM": "future",
                   "RETURN_AS_TIMEZONE_AWARE": False},
     )  # fmt: skip
-
-
-def _ordinal(day: int) -> str:
-    ending = "th" if 10 <= day % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
-    return f"{day}{ending}"
-
-
-def _written_like(text: str, moment: datetime, kind: Kind) -> str:
-    if kind == "time":
-        if re.search(r"[ap]\.?\s?m", text, re.IGNORECASE) or text.strip().lower() in (
-            "noon",
-            "midnight",
-            "midday",
-        ):
-            hour = moment.hour % 12 or 12
-            minutes = f":{moment.minute:02d}" if moment.minute or ":" in text else ""
-            half = "AM" if moment.hour < 12 else "PM"
-            found = re.search(r"(\s*)([ap])(\.?)\s?m", text, re.IGNORECASE)
-            gap = found[1] if found else " "
-            return f"{hour}{minutes}{gap}{half if not found or found[2].isupper() else half.lower()}"
-        if ":" in text:
-            return f"{moment.hour}:{moment.minute:02d}"
-        return f"{moment.hour}:{moment.minute:02d}" if moment.minute else f"{moment.hour}"
-    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text.strip()):
-        return moment.strftime("%Y-%m-%d")
-    if slash := re.fullmatch(r"(\d{1,2})/(\d{1,2})(/\d{2,4})?", text.strip()):
-        return f"{moment.month}/{moment.day}" + (f"/{moment.year}" if slash[3] else "")
-    day = _ordinal(moment.day) if re.search(r"\d(?:st|nd|rd|th)", text) else str(moment.day)
-    month = moment.strftime("%b" if re.search(r"\b(?!may)[a-z]{3}\b\.?", text, re.IGNORECASE) and not
-                            re.search(r"january|february|march|april|june|july|august|september|october|november|december",
-                                      text, re.IGNORECASE) else "%B")  # fmt: skip
-    year = f", {moment.year}" if re.search(r"\b\d{4}\b", text) else ""
-    if not re.search(_MONTH, text, re.IGNORECASE):
-        return (
-            f"{moment.strftime('%B')} {_ordinal(moment.day)}"
-            if not re.match(r"the\s", text)
-            else f"the {day}"
-        )
-    if re.match(r"(?:the\s+)?\d", text.strip()):
-        return f"{day} {month}{year}"
-    return f"{month} {day}{year}"
 
 
 def typed(text: str, schema: Mapping[str, Any], now: datetime) -> Any:
@@ -482,9 +367,8 @@ def duration_of(text: str) -> timedelta | None:
     if not found:
         return None
     amount = found[1] or "one"
-    count = (
-        0.5 if amount.startswith("half") else 1.0 if amount in ("a", "an") else float(number_of(amount) or 1)
-    )
+    number = number_of(amount)
+    count = 0.5 if amount.startswith("half") else 1.0 if number is None else float(number)
     if "and a half" in lowered:
         count += 0.5
     return _UNITS[found[2]] * count
