@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -218,7 +219,8 @@ def demo(
             out.print()
             out.file.flush()
             sleep(pause)
-    out.print("Your turn: taskloom chat")
+    command = sys.argv[0] if Path(sys.argv[0]).name == "taskloom" and not which("taskloom") else "taskloom"
+    out.print(f"Your turn: {command} chat")
 
 
 # ---- threads --------------------------------------------------------------------------------------

@@ -44,6 +44,9 @@ def findings(given: Settings) -> Iterator[Finding]:
         )
         yield _endpoint(given)
         yield _reading(given)
+    if given.embeddings:
+        where = _without_secrets(given.openai_base_url or "https://api.openai.com/v1")
+        yield Finding("embeddings", None, f"by {given.embeddings} at {where}: it gets all that is remembered")
     yield _home(given.home)
     yield _database(given.home)
     yield from _memory(given)
@@ -60,7 +63,8 @@ def _version(name: str) -> str:
 
 def _mode(given: Settings) -> str:
     if not given.model:
-        return "rules only, nothing is sent anywhere (TASKLOOM_MODEL names a model)"
+        sent = "nothing is sent anywhere" if not given.embeddings else "texts are sent to be embedded"
+        return f"rules only, {sent} (TASKLOOM_MODEL names a model)"
     reading = {"auto": "reads all but bare answers", "model": "reads every turn", "local": "does not read"}
     writing = {"template": "by template", "model": "by the model", "auto": "by template where one fits"}
     return f"the model {given.model} {reading[given.reader]}; replies {writing[given.replies]}"
@@ -123,7 +127,7 @@ def _reading(given: Settings) -> Finding:
         wrong = "answers, but not in the form of steps, also when told what is wrong"
         return Finding("reading", False, f"{given.model} {wrong}: {OTHERWISE}")
     except Unreachable as fault:
-        return Finding("reading", False, f"{fault} (TASKLOOM_MODEL_TIMEOUT: {given.model_timeout:g} s)")
+        return Finding("reading", False, f"{fault}; TASKLOOM_MODEL_TIMEOUT is {given.model_timeout:g} s")
     except ModelFault as fault:
         return Finding("reading", False, str(fault))
     seconds, usage = time.monotonic() - begun, meter.usage

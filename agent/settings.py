@@ -43,9 +43,11 @@ class Settings(BaseSettings):
     experience_n: int = Field(default=5, ge=1, description="Judged by what came of it: used so often.")
     experience_beta: float = Field(default=0.5, ge=0, le=1, description="Harmful: mean utility at or below.")
     experience_limit: int = Field(default=1000, ge=1, description="Most experiences under capacity.")
-    embeddings: str = Field(default="", description="Embedding model; '' takes the built-in one.")
+    embeddings: str = Field(
+        default="", description="Embedding model at the same endpoint; '' takes the built-in one."
+    )
     chroma_url: str | None = Field(default=None, description="Chroma server; default embedded under home.")
-    database_url: SecretStr | None = Field(default=None, description="PostgreSQL; default SQLite under home.")
+    database_url: SecretStr | None = Field(default=None, description="PostgreSQL; has no effect so far.")
     reader: Literal["auto", "model", "local"] = Field(
         default="auto",
         description="Who reads: the model but for bare answers (auto), the model always, or never (local).",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -165,14 +166,17 @@ def thread_list(threads: Iterable[ThreadInfo], width: int = 80) -> RenderableTyp
 
 def table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> RenderableType:
     """Rows as a table; numbers to the right, the last column takes what room is left, on one line."""
-    rows = list(rows)
+    rows, left = list(rows), console().width
     made = Table(box=None, pad_edge=False, show_edge=False, header_style="dim")
     for name in columns:
         cells = [safe(str(row[name])) for row in rows]
         numbers = all(isinstance(row[name], int) for row in rows)
-        room = None if name == columns[-1] and not numbers else max(map(len, (name, *cells)))
+        room = max(map(cell_len, (name, *cells)))
+        if name == columns[-1]:
+            room = min(room, max(left, cell_len(name)))
+        left -= room + 2  # the space between columns
         made.add_column(
-            name, justify="right" if numbers else "left", min_width=room, no_wrap=True, overflow="ellipsis"
+            name, justify="right" if numbers else "left", width=room, no_wrap=True, overflow="ellipsis"
         )
     for row in rows:
         made.add_row(*(safe(str(row[name])) for name in columns))

@@ -574,6 +574,16 @@ def test_doctor_without_a_model(invoke: Invoke, home: Path, script: Callable[[An
     assert "is damaged" in invoke("doctor", code=1).stdout
 
 
+def test_doctor_says_where_texts_go_to_be_embedded(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "nothing is sent anywhere" in invoke("doctor").stdout
+    monkeypatch.setenv("TASKLOOM_EMBEDDINGS", "small")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://user:secret@127.0.0.1:9/v1")
+    shown = " ".join(invoke("doctor").stdout.split())
+    assert "nothing is sent" not in shown
+    assert "secret" not in shown
+    assert "embeddings by small at http://127.0.0.1:9/v1" in shown
+
+
 def test_doctor_looks_at_the_memory(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"memory +none yet", invoke("doctor").stdout)
     with Outbox(home / "outbox.sqlite") as outbox:
@@ -654,7 +664,7 @@ def test_doctor_waits_only_so_long(invoke: Invoke, monkeypatch: pytest.MonkeyPat
         begun = time.monotonic()
         shown = one_line(invoke("doctor", code=1).stdout)
         assert "did not answer within 0.1 s" in shown
-        assert "WRONG the model did not answer in time (TASKLOOM_MODEL_TIMEOUT: 0.5 s)" in shown
+        assert "WRONG the model did not answer in time; TASKLOOM_MODEL_TIMEOUT is 0.5 s" in shown
         assert time.monotonic() - begun < 10
 
 
@@ -674,7 +684,7 @@ GOOD_READING = Say(json.dumps({"steps": [
         ([Fault(401, "sk-hidden")], False, "refused the key .401.: check OPENAI_API_KEY"),
         ([Fault(404)], False, "does not know the model .* check TASKLOOM_MODEL"),
         ([Fault(429, retry_after=99)], False, "busy .429. and asks to wait 99 s"),
-        ([Trickle(0.05)], False, "did not answer in time .TASKLOOM_MODEL_TIMEOUT: 2 s."),
+        ([Trickle(0.05)], False, "did not answer in time; TASKLOOM_MODEL_TIMEOUT is 2 s"),
     ],
 )  # fmt: skip
 def test_doctor_has_the_model_read_a_sentence(

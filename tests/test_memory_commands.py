@@ -123,6 +123,17 @@ def test_help_names_all_commands_and_loads_little(home: Path) -> None:
     assert done.stdout.strip() == "set()"
 
 
+def test_ids_are_whole_however_long_the_words_are(
+    filled: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(filled) as longterm:
+        longterm.store.put("local", [FACT.model_copy(update={"id": "f9999999", "text": "very long " * 20})])
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = invoke("list").stdout.splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert {line.split()[0] for line in lines[1:]} == {one.id[:8] for one in ALL} | {"f9999999"}
+
+
 def test_list_shows_a_line_for_each_record(filled: Path, invoke: Invoke) -> None:
     shown = invoke("list").stdout
     assert "book a hotel (location Bergen and sea" in shown

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -90,3 +94,15 @@ def test_the_licence_lies_beside_the_model() -> None:
     assert "Apache License" in (folder / "LICENSE").read_text(encoding="utf-8")
     assert "sentence-transformers/all-MiniLM-L6-v2" in (folder / "NOTICE").read_text(encoding="utf-8")
     assert 22e6 < len((folder / "minilm-int8.onnx").read_bytes()) < 24e6
+
+
+def test_a_process_that_embeds_reports_to_nobody(tmp_path: Path) -> None:
+    """onnxruntime keeps what it will send, and a name for the machine, in the home folder."""
+    code = "from taskloom.memory.embed import MiniLM; MiniLM()(['a text'])"
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME")
+    }
+    subprocess.run([sys.executable, "-c", code], env={**env, "HOME": str(tmp_path)}, check=True)
+    assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
