@@ -653,12 +653,14 @@ class Answers:
         if answer.question.denied:
             end = f"; {now}" if now else ""
             return [sentence(f"Right, there is no record of {claimed}{place}{end}")]
-        elsewhere = [n for n in self.graph.active if verdict.since and same(told(n), verdict.claimed)]
+        elsewhere = [n for n in self.graph.active if verdict.since and names(verdict.claimed, told(n))]
         if elsewhere:
             denial = f"No, {claimed} was never {place.strip() or 'that'}{f': {now}' if now else ''}"
             return [sentence(denial), *(self.names.state(node) for node in elsewhere[:3])]
         if verdict.since and verdict.said:  # never in the plan, only in the talk
             mention = f"you mentioned it in turn {verdict.since}: {quoted(verdict.said)}"
+            if now:
+                return [sentence(f"No, I have no record of {claimed}{place}: {now}; {mention}")]
             return [sentence(f"{claimed} is not in the plan, but {mention}")]
         if now:
             return [sentence(f"No, I have no record of {claimed or 'that'}{place}: {now}")]

@@ -197,7 +197,7 @@ class Changes:
             former = self._former(node)
             if node.active:
                 (back if former is not None and not former.active else values).append(node)
-        found = ["Undid that."]
+        found = ["Did that again." if any(s.act == "redo" for s in self.turn.steps) else "Undid that."]
         if tops := self.names.tops(out):
             told = join([self.names.with_value(n) for n in tops], limit=INLINE)
             found.append(sentence(f"{told} {'are' if len(tops) > 1 else be(told)} out of the plan"))

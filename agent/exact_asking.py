@@ -137,11 +137,14 @@ class Asking(Places):
 
     def _slots_asked(self, words: str, node: TaskNode) -> tuple[str, ...]:
         """Ids of the slots of a task, or of its parts, that words ask for; of a day its time too."""
-        inside = [one for one in self.graph.subtree(node.id)[1:] if one.active]
+        gone = not node.active  # of what has left, what left with it
+        inside = [one for one in self.graph.subtree(node.id, gone=gone)[1:] if gone or one.active]
         name = slot_name(words)
         if name in WHO_SLOTS:
             people = [one.id for one in inside if is_assignee(one)]
             return tuple(people or (one.id for one in inside if is_person_slot(one)))
+        if gone:
+            return tuple(one.id for one in inside if name_words(words) <= name_words(one.title))
         try:
             held = self.slot_in(node, words)
         except Doubt:

@@ -61,28 +61,6 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(map(stem, _WORD.findall(text)))
 
 
-def may_say(word: str, folded: str) -> bool:
-    """A quick test before the thorough one: False if a folded text cannot have a word with this stem."""
-    spelt_otherwise = word in ("am", "pm") or (len(word) > 3 and not word.isalpha())  # p.m., 1,200
-    return spelt_otherwise or word.removesuffix("i") in folded
-
-
-def says(claimed: str, text: str | None) -> bool:
-    """Whether a text says what is claimed, as whole words in a row: 'Boston' is said by 'Boston, MA'."""
-    if not text:
-        return False
-    sought = words(claimed)
-    while len(sought) > 1 and sought[0] in _ARTICLES:
-        sought = sought[1:]
-    if sought and not may_say(sought[0], fold(text)):
-        return False
-    found = words(text)
-    size = len(sought)
-    if not size:  # signs only, such as an emoji
-        return bool(claimed.strip()) and fold(claimed.strip()) in fold(text)
-    return any(found[n : n + size] == sought for n in range(len(found) - size + 1))
-
-
 NUMBERS = (
     "zero",
     "one",
@@ -98,6 +76,33 @@ NUMBERS = (
     "eleven",
     "twelve",
 )
+_DIGITS = {stem(word): str(number) for number, word in enumerate(NUMBERS)}
+
+
+def may_say(word: str, folded: str) -> bool:
+    """A quick test before the thorough one: False if a folded text cannot have a word with this stem."""
+    spelt_otherwise = word in ("am", "pm") or (len(word) > 3 and not word.isalpha())  # p.m., 1,200
+    return spelt_otherwise or word.removesuffix("i") in folded
+
+
+def says(claimed: str, text: str | None) -> bool:
+    """Whether a text says what is claimed, as whole words in a row: 'Boston' is said by 'Boston, MA'.
+
+    Numbers up to twelve are alike in words and digits.
+    """
+    if not text:
+        return False
+    sought = words(claimed)
+    while len(sought) > 1 and sought[0] in _ARTICLES:
+        sought = sought[1:]
+    sought = tuple(_DIGITS.get(word, word) for word in sought)
+    if sought and not sought[0].isdecimal() and not may_say(sought[0], fold(text)):
+        return False
+    found = tuple(_DIGITS.get(word, word) for word in words(text))
+    size = len(sought)
+    if not size:  # signs only, such as an emoji
+        return bool(claimed.strip()) and fold(claimed.strip()) in fold(text)
+    return any(found[n : n + size] == sought for n in range(len(found) - size + 1))
 
 
 def number_in(text: str) -> int | None:

@@ -483,6 +483,16 @@ def test_a_question_is_about_what_it_names(
     assert graph == graph_of(*PARTY)
 
 
+def test_who_had_what_is_gone_can_be_asked() -> None:
+    who = Add(slot="stove.assignee", title="assignee", value="Rolf", parent="t1")
+    before = [*parts("t1", "stove", price="12 euro"), who, Remove(task="t1")]
+    for slot, held in (("who", "Rolf"), ("price", "12 euro")):
+        graph, operations, _ = grounded(before, {"act": "ask", "q": "value", "on": 1, "slot": slot})
+        (check,) = operations
+        assert isinstance(check, Check)
+        assert [graph[key].value for key in check.question.tasks] == [held]
+
+
 def test_what_was_before_a_task() -> None:
     swept = [*PARTY, Update(task="t6", value="Bo"), Link(task="t5", on="t7")]
     _, (check,), _ = grounded(swept, {"act": "ask", "q": "before", "on": 5})

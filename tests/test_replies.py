@@ -456,9 +456,13 @@ def test_answers_as_the_history_gives_them() -> None:
     assert told("ever", value="Rome") == (
         'Rome is not in the plan, but you mentioned it in turn 21: "The hotel is booked, forget Rome".'
     )
+    assert told("ever", "t2", value="Rome") == (
+        "No, I have no record of Rome as the destination: it is Seattle; you mentioned it in turn 21: "
+        '"The hotel is booked, forget Rome".'
+    )
     talk(Remove(task="t5"), said="Drop the hotel.")
     assert "was removed from the plan" in told("needs", "t5")
-    assert told("ever", value="hotel", act="remove") == 'Yes, you did in turn 23: "Drop the hotel".'
+    assert told("ever", value="hotel", act="remove") == 'Yes, you did in turn 24: "Drop the hotel".'
 
 
 def test_long_lists_are_bullets_and_cut() -> None:
