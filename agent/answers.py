@@ -106,8 +106,10 @@ class Answers:
             and node.value
             and same(node.title, "assignee")
         ):
-            who = clip(node.value)
-            return sentence(f"{who} {be(who)} responsible for {self.names.full(self.graph[node.parent])}")
+            who = "you" if node.value.lower() in ("me", "i", "myself") else clip(node.value)
+            several = who == "you" or re.search(r", | and |^(?:we|us|they)$", who, re.IGNORECASE)
+            are, what = "are" if several else "is", self.names.full(self.graph[node.parent])
+            return sentence(f"{who} {are} responsible for {what}")
         return self.names.state(node)
 
     def _told_list(self, answer: Answer, nodes: list[TaskNode]) -> list[str]:

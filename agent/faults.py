@@ -357,6 +357,7 @@ def _denied(claimed: str, text: str) -> bool:
 def _left_out(reply: str, brief: Brief, answers: Sequence[Answer]) -> Iterator[str]:
     """What the reply must say and does not."""
     said = set(_words(reply))
+    said |= {"me", "i", "my", "myself"} if said & {"you", "your", "yourself"} else set()
     for answer in answers:
         for node in _asked_values(brief.graph, answer):
             if not _says(said, node.value or ""):

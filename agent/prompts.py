@@ -27,8 +27,8 @@ yes no value: to the open question
 ask q on, or in slot; value: what or whom they suppose; denied
 chat value: short reply
 unsure value: what to ask back if it could mean several things, or none
-q: value who list count status summary left next needs dependents why before history claim (so now) ever \
-(did add or remove: asked for) other
+q: value who list count status summary left next needs (what waits, for what) dependents why before \
+history claim (so now) ever (did add or remove: asked for) other
 One step for each thing said, in order, in their words. Questions only ask. Reasons and feelings are no \
 step, news that changes a task is.
 1 trip, 2 start: Rome, "Start in Oslo. Ann and Bo come, Bo brings maps by May 3. When do we leave?" \

@@ -350,6 +350,22 @@ def test_other_slots_say_nothing_of_how_far_a_task_is(name: str, value: str) -> 
     assert value not in reply
 
 
+@pytest.mark.parametrize(
+    ("who", "told"),
+    [
+        ("me", "You are"),
+        ("Jonas", "Jonas is"),
+        ("Ann and Bo", "Ann and Bo are"),
+        ("Rolf, Ida", "Rolf, Ida are"),
+    ],
+)
+def test_who_has_it_is_told_as_people_talk(who: str, told: str) -> None:
+    talk = Talk()
+    talk(Add(slot="a", title="drinks"), Add(slot="a.assignee", title="assignee", value=who, parent="t1"))
+    reply = talk(answers=[answer(talk.graph, Question(kind="value", tasks=("t2",)))])
+    assert reply == f"{told} responsible for the drinks."
+
+
 def test_the_other_questions() -> None:
     talk = trip()
     assert talk(answers=[ask("left", "t5")]) in (
