@@ -305,12 +305,22 @@ class Exact(Parts, Asking):
                 self.do(Remove(task=node.id), step.text)
 
     def _redo(self, step: Step) -> None:
-        undone = sorted(
-            {one.turn for node in self.graph.values() for one in node.states() if one.op == "undo"}
-        )
-        if not undone:
+        """What was taken back last comes again: by an undo of everything, or one thing as it was before."""
+        ways = {
+            (one.turn, one.op)
+            for node in self.graph.values()
+            for one in node.states()
+            if one.op in ("undo", "rollback")
+        }
+        if not ways:
             raise Doubt("Nothing was undone, so there is nothing to redo. What should I change?")
-        self.do(Undo(turn=undone[-1]), step.text)
+        turn, op = max(ways)
+        if op == "undo":
+            self.do(Undo(turn=turn), step.text)
+            return
+        for node in self.graph.values():
+            if (node.turn, node.op) == (turn, "rollback"):
+                self.do(Rollback(task=node.id), step.text)
 
     def _back(self, step: Step) -> None:
         """One slot or task to a state that it was in: the last other one, the first, or that of a value."""

@@ -200,6 +200,13 @@ def test_back_to_what_never_was_asks() -> None:
     assert graph["t2"].value == "$41"
 
 
+def test_what_went_back_comes_again() -> None:
+    before = [*MOVED, Rollback(task="t2")]
+    assert grounded(before, {"act": "redo"})[0]["t2"].value == "$41"
+    assert grounded([*MOVED, Undo()], {"act": "redo"})[0]["t2"].value == "$41"
+    assert isinstance(grounded(MOVED, {"act": "redo"})[1][0], Clarify)
+
+
 def test_a_task_that_was_finished_is_open_again() -> None:
     before: list[Operation] = [Add(slot="a", title="sand"), Complete(task="t1")]
     assert grounded(before, {"act": "reopen", "on": 1})[0]["t1"].status == "open"
