@@ -23,7 +23,7 @@ from .naming import INLINE, MANY, Names
 from .responder import Brief
 from .state import Turn
 from .units import since
-from .wording import clip, join, pick, readable, sentence, spoken, the, title_of
+from .wording import clip, join, pick, readable, sentence, sentences, spoken, the, title_of
 
 RESULT = 400  # characters of a tool's result in a reply
 
@@ -163,9 +163,15 @@ class _Reply:
     def _small_talk(self) -> str:
         """A friendly line where there was nothing to do; a question where nothing was understood."""
         said, steps = self.brief.utterance or self.turn.utterance, self.turn.steps
+        asked = next((said[a:b] for a, b in sentences(said) if _SIDE_QUESTION.match(said[a:b].strip())), "")
         for pattern, lines in _SMALL_TALK:
             if pattern.search(said):
-                return pick(lines, said)
+                line = pick(lines, said)
+                return (
+                    f"{line} I have nothing on your question."
+                    if asked and not pattern.search(asked)
+                    else line
+                )
         if any(isinstance(op, Check) for op in self.turn.operations):
             return "I have nothing on that."
         if "?" in said and steps and all(step.act == "chat" for step in steps):
@@ -177,6 +183,11 @@ class _Reply:
         return "I am not sure what you would like me to note or change. Could you put it in other words?"
 
 
+_SIDE_QUESTION = re.compile(
+    r"(?:[\w ]+[,:] )?(?:what|when|where|who|how|why|which|does|do|did|is|are|can|could|will|would|should)\b"
+    r"(?! you (?:believe|imagine))[^?]*\?$",
+    re.IGNORECASE,
+)  # what is asked beside thanks
 _SMALL_TALK: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (re.compile(r"\b(?:bye|goodbye|see you|good night|that'?s all|that is all)\b", re.IGNORECASE),
      ("Goodbye! Your tasks stay as they are.", "See you! I keep your tasks as they are.")),

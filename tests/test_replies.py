@@ -366,6 +366,17 @@ def test_who_has_it_is_told_as_people_talk(who: str, told: str) -> None:
     assert reply == f"{told} responsible for the drinks."
 
 
+@pytest.mark.parametrize(
+    ("said", "asks"),
+    [("Thanks. Side question, does ethanol freeze at -80?", True), ("thx! what is the capital?", True),
+     ("Thanks, can you believe it?", False), ("Thank you!", False), ("Hello, how are you?", False),
+     ("good night. is it cold there?", True)],
+)  # fmt: skip
+def test_a_question_beside_thanks_is_not_passed_over(said: str, asks: bool) -> None:
+    reply = Talk()(said=said)
+    assert ("I have nothing on your question." in reply) == asks, reply
+
+
 def test_the_other_questions() -> None:
     talk = trip()
     assert talk(answers=[ask("left", "t5")]) in (
