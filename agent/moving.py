@@ -274,8 +274,8 @@ def _clock_moved(text: str, delta: timedelta, half: str = "") -> str:
         return f"{(whole // 60 - 1) % 12 + 1}{minutes}{got[4]}{letter}{got[6]}{got[7]}{m}{got[8]}"
     hours, separator, minute = re.fullmatch(r"(\d{1,2})(?:([:.h])(\d{2}))?", text).groups()  # type: ignore[union-attr]
     whole = (int(hours) * 60 + int(minute or 0) + round(delta.total_seconds() / 60)) % (24 * 60)
-    shown = (whole // 60 - 1) % 12 + 1 if half else whole // 60
-    return f"{shown}{separator or ':'}{whole % 60:02d}" if minute or whole % 60 else f"{shown}"
+    shown = str((whole // 60 - 1) % 12 + 1) if half else _as_wide(hours, whole // 60)
+    return f"{shown}{separator or ':'}{whole % 60:02d}" if minute or whole % 60 else shown
 
 
 _HOUR = "|".join(NUMBERS[1:])
