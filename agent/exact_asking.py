@@ -51,10 +51,13 @@ class Asking(Places):
         within = self.whole_of(step)
         if asked.value and asked.kind in _OF_A_PERSON and (node is None or node.value is None):
             whole = node or within
-            if his := self._of_person(asked.value, whole):
-                self._check(step, Question(kind="left", tasks=his, about=asked.value))
+            his = self._tasks_of(asked.value, whole)
+            saying = self._saying_so(asked.value, whole) if asked.kind != "status" else ()
+            naming = self._naming(asked.value, ()) if asked.value[:1].isupper() else ()
+            if his or (naming and not (saying and asked.kind == "list")):
+                self._check(step, Question(kind="left", tasks=his or naming, about=asked.value))
                 return
-            if saying := self._saying_so(asked.value, whole) if asked.kind != "status" else ():
+            if saying:
                 self._check(step, Question(kind="value", tasks=saying, about=asked.value))
                 return
         tasks, about, lacking = self._asked_of(step, node or within)
@@ -95,15 +98,14 @@ class Asking(Places):
                 self.touch(key)
         self.operations.append(Check(said=step.text[:300], question=question))
 
-    def _of_person(self, name: str, whole: TaskNode | None) -> tuple[str, ...]:
-        """The tasks that somebody is to do, in one task or in all; else those whose titles name him."""
+    def _tasks_of(self, name: str, whole: TaskNode | None) -> tuple[str, ...]:
+        """The tasks that somebody is to do, in one task or in all."""
         inside = self.graph.subtree(whole.id) if whole is not None else self.graph.active
-        found = tuple(
+        return tuple(
             one.parent
             for one in inside
             if is_assignee(one) and one.parent and says_all(one.value or "", name)
         )
-        return found or (self._naming(name, ()) if name[:1].isupper() else ())
 
     def _saying_so(self, value: str, whole: TaskNode | None) -> tuple[str, ...]:
         """The tasks that have a slot which says something: those on Friday."""

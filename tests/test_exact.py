@@ -490,6 +490,20 @@ def test_a_question_is_about_what_it_names(
     assert graph == graph_of(*PARTY)
 
 
+def test_what_somebody_has_of_a_list_is_told_by_the_slots_that_say_so() -> None:
+    before: list[Operation] = [
+        Add(slot="t", title="tuitions"),
+        Add(slot="t.student1", title="Tanvi", parent="t1"),
+        Add(slot="t.a", title="English", parent="t1"),
+        Add(slot="t.a.student", title="student", value="Tanvi", parent="t3"),
+        Add(slot="t.b", title="science", parent="t1"),
+        Add(slot="t.b.student", title="student", value="Tanvi", parent="t5"),
+    ]
+    _, (check,), _ = grounded(before, {"act": "ask", "q": "list", "on": 1, "value": "Tanvi"})
+    assert isinstance(check, Check)
+    assert check.question.tasks == ("t3", "t5")
+
+
 def test_who_had_what_is_gone_can_be_asked() -> None:
     who = Add(slot="stove.assignee", title="assignee", value="Rolf", parent="t1")
     before = [*parts("t1", "stove", price="12 euro"), who, Remove(task="t1")]
