@@ -5,21 +5,27 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from taskloom.memory.operations import Add, Clarify, Complete, Operation, Remove, Update, apply
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "training"))
 
-from lines import (  # type: ignore[import-not-found]  # noqa: E402
+from gold import Gold, judged  # noqa: E402
+from lines import (  # noqa: E402
     ACTS,
     SPLITS,
     Change,
     Clause,
+    Dialogue,
     LineError,
     Plan,
     Span,
+    Turn,
     counts,
     files,
     load,
@@ -117,3 +123,83 @@ def test_it_runs_as_a_command(tmp_path: Path) -> None:
         [*run, "check", str(tmp_path / "x.txt")], capture_output=True, text=True, check=False
     )
     assert (wrong.returncode, "no title" in wrong.stderr) == (1, True)
+
+
+# ---- what a turn should do ------------------------------------------------------------------------
+
+
+def perfect(dialogue: Dialogue) -> Iterator[tuple[str, str]]:
+    """How each turn is judged that does just what it should, and one that does nothing and says nothing."""
+    plan = Gold(dialogue)
+    for turn in dialogue.turns:
+        after = plan.copy()
+        after.play(turn)
+        asked = [Clarify(question=turn.reply or "?")] if turn.asks_back else []
+        yield (
+            judged(plan, turn, after.graph, asked, turn.reply),
+            judged(plan, turn, plan.graph, [], "Noted.") if turn.changes else "wrong",
+        )
+        plan = after
+
+
+def test_a_turn_that_does_what_it_should_is_right() -> None:
+    told = [one for dialogue in read_file(FILES[0])[0] for one in perfect(dialogue)]
+    right = [done == "right" for done, _ in told]
+    assert sum(right) >= 0.97 * len(right)
+    assert sum(nothing == "right" for _, nothing in told) <= 0.05 * len(told)
+
+
+PLANNED = Dialogue("nobody", "a dinner", [read_text("task: a [T dinner] on [V friday] || add: with [I Ann]")])
+PLANNED.turns[0].changes = [
+    read_change(one) for one in ("= dinner > date: friday", "+ dinner > guests > Ann")
+]
+
+
+@pytest.mark.parametrize(
+    ("changes", "operations", "reply", "outcome"),
+    [
+        (("= dinner > date: saturday",), [Update(task="t2", value="Saturday")], "Okay.", "right"),
+        (("= dinner > date: saturday",), [Update(task="t2", value="sunday")], "Okay.", "wrong"),
+        (("= dinner > date: saturday",), [Update(task="t3", title="saturday")], "Okay.", "wrong"),
+        (("= dinner > date: saturday",), [], "Which day?", "asked"),
+        (("- dinner > guests > ann",), [Remove(task="t3")], "Okay.", "right"),
+        (("- dinner > guests > ann",), [Remove(task="t1")], "Okay.", "wrong"),
+        (("x dinner",), [Complete(task="t1")], "Okay.", "right"),
+        (("+ dinner > cake",), [Add(slot="dinner.task", title="a cake", parent="t1")], "Okay.", "right"),
+        (("+ dinner > cake",), [Add(slot="task", title="a cake")], "Okay.", "wrong"),
+        ((), [Add(slot="task", title="thanks")], "Okay.", "wrong"),
+        ((), [], "You're welcome!", "right"),
+    ],
+)
+def test_what_became_of_a_turn(
+    changes: tuple[str, ...], operations: list[Operation], reply: str, outcome: str
+) -> None:
+    plan = Gold(PLANNED)
+    plan.play(PLANNED.turns[0])
+    turn = Turn("words", (), (), changes=[read_change(one) for one in changes])
+    ours = plan.graph
+    for operation in operations:
+        ours = apply(ours, operation, turn=2).graph
+    assert judged(plan, turn, ours, operations, reply) == outcome
+
+
+def test_an_answer_has_the_words_it_must_have() -> None:
+    plan = Gold(PLANNED)
+    plan.play(PLANNED.turns[0])
+    turn = Turn("when?", (), (), answers=["friday|fri", "ann"])
+    assert judged(plan, turn, plan.graph, [], "It is on Fri, with Ann.") == "right"
+    assert judged(plan, turn, plan.graph, [], "It is on Friday.") == "wrong"
+
+
+def test_the_local_reader_is_told_by_its_turns() -> None:
+    run = [
+        sys.executable,
+        str(ROOT / "training" / "gold.py"),
+        "--split",
+        "test",
+        "--dialogues",
+        "2",
+        "--json",
+    ]
+    told = json.loads(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
+    assert told["turns"] == told["right"] + told["asked"] + told["wrong"] > 20

@@ -1,0 +1,397 @@
+"""What a turn should do, against what it does: each turn alone, on the plan as it should be before it.
+
+    python training/gold.py [--split test] [--author NAME] [--dialogues 5] [--show 20] [--json]
+
+The annotated changes are played as operations, so that every turn meets the right plan and the right reply
+before it. A turn is right when all its changes are there, nothing else has changed and its answer has the
+words it must have; it is asked about when nothing has changed and the assistant asks; else it is silently
+wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from lines import Change, Dialogue, Turn, load
+
+from taskloom.agent.finding import kind_name, slot_name
+from taskloom.agent.grounding import ground
+from taskloom.agent.interpreter import View
+from taskloom.agent.lexicon import singular
+from taskloom.agent.replies import TemplateResponder
+from taskloom.agent.responder import Brief
+from taskloom.agent.rules import Rules
+from taskloom.agent.state import Change as Done
+from taskloom.agent.state import Turn as State
+from taskloom.memory.claims import answer
+from taskloom.memory.operations import (
+    Add,
+    Check,
+    Clarify,
+    Complete,
+    Inactivate,
+    Link,
+    Operation,
+    Remove,
+    Restore,
+    Unlink,
+    Update,
+    apply,
+)
+from taskloom.memory.tasks import TaskGraph, TaskNode
+from taskloom.memory.words import STOP, words
+
+Path_: TypeAlias = tuple[str, ...]
+Outcome: TypeAlias = Literal["right", "asked", "wrong"]
+Reader: TypeAlias = Callable[[str, View], Sequence[Operation]]
+NOW = datetime(2026, 3, 2, 9)  # noqa: DTZ001
+
+
+_PLAIN: dict[str, type[Remove | Inactivate | Restore | Complete]] = {
+    "-": Remove, "%": Inactivate, "^": Restore, "x": Complete,
+}  # fmt: skip
+
+
+class Gold:
+    """The plan as it should be, as a task graph; ids: of the task or slot that each path means.
+
+    A path such as guests, which only ever has names below it, is the kind of its members, not a task.
+    """
+
+    def __init__(self, dialogue: Dialogue) -> None:
+        self.graph = TaskGraph()
+        self.ids: dict[Path_, str] = {}
+        self.turn = 0
+        changes = [change for turn in dialogue.turns for change in turn.changes]
+        self.kinds = _kinds(changes)
+
+    def copy(self) -> Gold:
+        """The same plan, to be played on."""
+        made = copy(self)
+        made.ids = dict(self.ids)
+        return made
+
+    def play(self, turn: Turn) -> None:
+        """What a turn should do."""
+        self.turn += 1
+        for change in turn.changes:
+            self._play(change, turn.text)
+
+    def _play(self, change: Change, said: str) -> None:
+        path, other = _key(change.path), _key(change.other)
+        if change.op in ("+", "="):
+            for size in range(1, len(path) + 1):
+                if path[:size] not in self.ids or size == len(path):
+                    self._stand(change.path[:size], change.value if size == len(path) else "", said)
+            return
+        if (node := self.ids.get(path)) is None:
+            return
+        if change.op == "~":
+            self._do(Update(task=node, title=change.other[-1]), said)
+            for one in [one for one in self.ids if one[: len(path)] == path]:
+                self.ids[other + one[len(path) :]] = self.ids.pop(one)
+        elif change.op in ("@", "!@") and other in self.ids:
+            kind = Link if change.op == "@" else Unlink
+            self._do(kind(task=node, on=self.ids[other]), said)
+        elif change.op == "o":
+            self._do(Update(task=node, status="open"), said)
+        elif path in self.kinds:  # all of a kind
+            for one in [key for key in self.ids if key[:-1] == path]:
+                self._do(_PLAIN[change.op](task=self.ids[one]), said)
+        elif change.op in _PLAIN:
+            self._do(_PLAIN[change.op](task=node), said)
+
+    def _stand(self, path: Sequence[str], value: str, said: str) -> None:
+        """A task, member or slot comes into the plan, or a slot has a new value."""
+        key, parent = _key(path), self.ids.get(_key(path)[:-1])
+        if key in self.kinds and not value:
+            self.ids[key] = parent or ""
+            return
+        if (held := self.ids.get(key)) is not None:
+            if not self.graph[held].active:
+                self._do(Restore(task=held), said)
+            if value:
+                self._do(Update(task=held, value=value), said)
+            return
+        title = path[-1]
+        if value and title.lower() == "who":
+            title = "assignee"
+        kind = singular(slot_name(path[-2])) if len(path) > 1 and key[:-1] in self.kinds else "task"
+        base = slot_name(title) if value else kind if parent else kind_name(title)
+        prefix = f"{self.graph[parent].slot}." if parent else ""
+        taken = {node.slot for node in self.graph.values()}
+        slot = next(
+            name
+            for name in (f"{prefix}{base}{number or ''}" for number in range(len(taken) + 2))
+            if name not in taken
+        )
+        made = f"t{len(self.graph) + 1}"
+        self._do(Add(slot=slot, title=title, value=value or None, parent=parent or None), said)
+        if made in self.graph:
+            self.ids[key] = made
+
+    def _do(self, operation: Operation, said: str) -> None:
+        self.graph = apply(self.graph, operation, turn=self.turn, said=said).graph
+
+
+def _kinds(changes: Iterable[Change]) -> frozenset[Path_]:
+    """The paths that are only the kind of what is below them: 'dinner > guests'."""
+    changes = list(changes)
+    above = {_key(change.path)[:-1] for change in changes if change.op == "+" and len(change.path) > 2}
+    own = {_key(change.path)[:-1] for change in changes if change.op == "="}
+    acted = {
+        _key(one) for change in changes if change.op not in "+-%^=" for one in (change.path, change.other)
+    }
+    plural = {path for path in above if singular(path[-1]) != path[-1]}
+    return frozenset(plural - own - acted)
+
+
+def _key(path: Sequence[str]) -> Path_:
+    return tuple(part.lower() for part in path)
+
+
+# ---- whether it is so -----------------------------------------------------------------------------
+
+
+def judged(before: Gold, turn: Turn, ours: TaskGraph, operations: Sequence[Operation], reply: str) -> Outcome:
+    """What became of a turn; before: the plan it met, ours: the graph that the operations left."""
+    changed = {key for key, node in ours.items() if _differs(before.graph.get(key), node)}
+    asks = any(isinstance(one, Clarify) for one in operations) or reply.rstrip().endswith("?")
+    if turn.asks_back:
+        return "right" if asks and not changed else "wrong"
+    explained = set[str]()
+    good = all(_is_so(change, before, ours, explained) for change in turn.changes)
+    good = good and all(any(_mentions(one, reply) for one in answer.split("|")) for answer in turn.answers)
+    extra = changed - explained - _follows(before.graph, ours, explained)
+    if good and not extra:
+        return "right"
+    return "asked" if asks and not changed else "wrong"
+
+
+def _differs(old: TaskNode | None, new: TaskNode) -> bool:
+    if old is None:
+        return new.active
+    same = (old.value, old.title, old.active, old.status == "done") == (
+        new.value,
+        new.title,
+        new.active,
+        new.status == "done",
+    )
+    return not (same and set(old.depends_on) == set(new.depends_on))
+
+
+def _follows(old: TaskGraph, new: TaskGraph, explained: set[str]) -> set[str]:
+    """What changed because what it is part of, or its parts, changed as they should."""
+    found = set[str]()
+    for key in new:
+        if key in old and old[key].active != new[key].active and set(_above(new, key)) & explained:
+            found.add(key)
+        if key not in old and set(_above(new, key)) & explained and new[key].title in ("assignee", "detail"):
+            found.add(key)
+        if key in old and (old[key].value, old[key].title, old[key].active) == (
+            new[key].value,
+            new[key].title,
+            new[key].active,
+        ):
+            found.add(key)  # a prerequisite, or done with its whole
+    return found
+
+
+def _above(graph: TaskGraph, key: str) -> list[str]:
+    return [node.id for node in graph.ancestors(key)]
+
+
+def _is_so(change: Change, before: Gold, ours: TaskGraph, explained: set[str]) -> bool:
+    path = _key(change.path)
+    held = ours.get(before.ids.get(path, ""))
+    if change.op in ("+", "="):
+        explained |= {
+            node.id
+            for node in ours.values()
+            if node.id not in before.graph and any(_alike(one, node.title) for one in change.path)
+        }
+    if change.op == "+":
+        return _stands(change.path, before, ours, explained)
+    if change.op == "=":
+        return _has_value(change, before, ours, explained)
+    if held is None:
+        return change.op not in ("~", "x", "^")  # made in this very turn
+    explained.add(held.id)
+    if change.op in ("-", "%"):
+        below = [before.ids[one] for one in before.ids if one[: len(path)] == path and one != path]
+        explained |= set(below)
+        kind = path in before.kinds
+        return all(not ours[key].active for key in below if key in ours) if kind else not held.active
+    if change.op == "^":
+        return held.active
+    if change.op in ("x", "o"):
+        return (held.status == "done") == (change.op == "x")
+    if change.op == "~":
+        return _alike(change.other[-1], held.title) or _alike(change.other[-1], held.value or "")
+    other = ours.get(before.ids.get(_key(change.other), ""))
+    linked = other is not None and other.id in _rests_on(ours, held.id)
+    return other is None or linked == (change.op == "@")
+
+
+def _rests_on(graph: TaskGraph, key: str) -> set[str]:
+    found, queue = set[str](), [key]
+    while queue:
+        for other in graph[queue.pop()].depends_on:
+            if other not in found:
+                found.add(other)
+                queue.append(other)
+    return found
+
+
+def _stands(path: Sequence[str], before: Gold, ours: TaskGraph, explained: set[str]) -> bool:
+    if _key(path) in before.kinds:
+        return True
+    found = [
+        node
+        for node in _under(path[:-1], before, ours)
+        if node.active and _alike(path[-1], f"{node.title} {node.value or ''}")
+    ]
+    explained |= {
+        node.id for node in found if node.id not in before.graph or not before.graph[node.id].active
+    }
+    return bool(found)
+
+
+def _has_value(change: Change, before: Gold, ours: TaskGraph, explained: set[str]) -> bool:
+    held = ours.get(before.ids.get(_key(change.path), ""))
+    if held is not None:
+        explained.add(held.id)
+        if held.active and _says(change.value, f"{held.title} {held.value or ''}"):
+            return True
+    found = [
+        node
+        for node in _under(change.path[:-1], before, ours)
+        if node.active and _says(change.value, f"{node.title} {node.value or ''}")
+    ]
+    explained |= {node.id for node in found if _differs(before.graph.get(node.id), node)}
+    return bool(found) and (held is None or not held.active or held in found)
+
+
+def _under(path: Sequence[str], before: Gold, ours: TaskGraph) -> list[TaskNode]:
+    """The nodes at and below what a path means; where it is new, those that are like its last name."""
+    if not path:
+        return list(ours.values())
+    key = before.ids.get(_key(path), "")
+    if key in ours:
+        return list(ours.subtree(key))
+    if _key(path) in before.kinds:
+        return _under(path[:-1], before, ours)
+    tops = [node for node in ours.active if node.id not in before.graph and _alike(path[-1], node.title)]
+    return list({one.id: one for node in tops for one in ours.subtree(node.id)}.values())
+
+
+def _content(text: str) -> frozenset[str]:
+    return frozenset(words(text)) - STOP
+
+
+def _alike(name: str, text: str) -> bool:
+    """Whether a text names something: half of the words of the shorter one."""
+    one, other = _content(name), _content(text)
+    if not one or not other:
+        return bool(set(words(name)) & set(words(text)))
+    return len(one & other) * 2 >= min(len(one), len(other))
+
+
+def _says(value: str, text: str) -> bool:
+    """Whether a text says a value: all its numbers, and half of its other words."""
+    one, other = set(_content(value)) or set(words(value)), set(words(text))
+    numbers = {word for word in one if any(sign.isdigit() for sign in word)}
+    rest = one - numbers
+    return numbers <= other and len(rest & other) * 2 >= len(rest)
+
+
+def _mentions(expected: str, reply: str) -> bool:
+    reply = re.sub(r"n['’]t\b", " not", reply.lower())
+    return re.search(rf"(?<!\w){re.escape(expected.strip().lower())}", reply) is not None
+
+
+# ---- playing --------------------------------------------------------------------------------------
+
+
+def rules(text: str, view: View) -> Sequence[Operation]:
+    """The local reader as it is."""
+    return ground(Rules().read(text, view).steps, view)
+
+
+def run(dialogue: Dialogue, read: Reader) -> list[tuple[Turn, Outcome, str]]:
+    """Each turn of a dialogue with its outcome and the reply to it."""
+    gold, told = Gold(dialogue), list[tuple[Turn, Outcome, str]]()
+    focus: tuple[str, ...] = ()
+    for number, turn in enumerate(dialogue.turns, 1):
+        question = None
+        if turn.before.endswith("?"):
+            question = Clarify(question=re.split(r"(?<=[.!])\s", turn.before)[-1])
+        before = dialogue.turns[number - 2].text if number > 1 else ""
+        view = View(
+            gold.graph, turn=number, focus=focus, question=question, now=NOW,
+            exchanges=((before, turn.before),) if number > 1 else (),
+        )  # fmt: skip
+        operations = tuple(read(turn.text, view))
+        ours, done, answers = gold.graph, list[Done](), []
+        for operation in operations:
+            outcome = apply(ours, operation, turn=number, said=turn.text)
+            done.append(Done(operation=operation, changed=outcome.changed, refused=outcome.refused))
+            if outcome.refused is None:
+                ours = outcome.graph
+            if isinstance(operation, Check):
+                answers.append(answer(ours, operation.question))
+        state = State(
+            number=number, utterance=turn.text, operations=operations, changes=tuple(done),
+            answers=tuple(answers),
+            question=next((one for one in operations if isinstance(one, Clarify)), None),
+        )  # fmt: skip
+        reply = "".join(
+            TemplateResponder().respond(Brief(turn.text, ours, state, answers=tuple(answers), now=NOW))
+        )
+        after = gold.copy()
+        after.play(turn)
+        told.append((turn, judged(gold, turn, ours, operations, reply), reply))
+        moved = [key for key, node in after.graph.items() if _differs(gold.graph.get(key), node)]
+        focus = tuple(dict.fromkeys([*reversed(moved), *focus]))[:8]
+        gold = after
+    return told
+
+
+def main() -> int:
+    """Print how many turns of a split hold with the local reader."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--split", default="test")
+    parser.add_argument("--author", help="only this one")
+    parser.add_argument("--dialogues", type=int, help="only so many")
+    parser.add_argument("--show", type=int, default=0, help="how many silently wrong turns to print")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
+    args = parser.parse_args()
+    chosen = [one for one in load(args.split) if args.author in (None, one.author)][: args.dialogues]
+    found = [one for dialogue in chosen for one in run(dialogue, rules)]
+    told = Counter(outcome for _, outcome, _ in found)
+    total = max(sum(told.values()), 1)
+    if args.json:
+        print(json.dumps({"turns": total, **{name: told[name] for name in ("right", "asked", "wrong")}}))
+    else:
+        print(
+            ", ".join(
+                f"{name} {told[name]} ({told[name] / total:.1%})" for name in ("right", "asked", "wrong")
+            )
+        )
+    for turn, _, reply in [one for one in found if one[1] == "wrong"][: args.show]:
+        wanted = [f"{one.op} {' > '.join(one.path)} {one.value}".strip() for one in turn.changes]
+        print(f"\n{turn.text}\n  {reply}\n  {'; '.join([*wanted, *turn.answers])}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
