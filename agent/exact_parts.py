@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from taskloom.memory.operations import (
     Check,
@@ -126,8 +126,8 @@ class Parts(Places):
         node = self.target(step)
         change = relative((step.value or "").replace("−", "-"))
         sign, amount = change[:1], change[1:].strip()
-        timely = sign in "+-" and values.duration_of(amount) is not None
-        slot = self._shifted(node, timely=timely)
+        by = values.duration_of(amount) if sign in "+-" else None
+        slot = self._shifted(node, by)
         text = slot.value if slot.value is not None else slot.title
         counts = bool(name_words(slot.title) & _LASTING) and text.strip().isdecimal()
         moved = values.counted(text, sign, amount) if counts else _moved(text, sign, amount, self.view.now)
@@ -135,14 +135,17 @@ class Parts(Places):
             raise Doubt(f"What is {clip(text)} {_SIGNS[sign]} {amount} exactly?")
         self.do(renewed(slot, moved), step.text)
 
-    def _shifted(self, node: TaskNode, *, timely: bool) -> TaskNode:
-        """The slot whose value moves: the one named; of a task, its only one that can."""
+    def _shifted(self, node: TaskNode, by: timedelta | None) -> TaskNode:
+        """The slot whose value moves: the one named; of a task, the only one that can by this much time."""
         if node.value is not None or not self.graph.parts(node.id):
             return node
-        kinds = ("date", "time", "duration") if timely else ("count", "amount", "percent")
+        kinds = ("date", "time", "duration") if by is not None else ("count", "amount", "percent")
         found = [
             part for part in self.graph.parts(node.id) if part.value and values.kind_of(part.value) in kinds
         ]
+        if by is not None and len(found) > 1:  # hours move a time, days a date
+            fit = "date" if by % timedelta(days=1) == timedelta() else "time"
+            found = [part for part in found if values.kind_of(part.value or "") == fit] or found
         if not found and values.number_of(node.title) is not None:
             return node  # twelve caps, and who has them
         if len(found) != 1:

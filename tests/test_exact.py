@@ -164,6 +164,12 @@ def test_relative_changes(value: str, by: str, then: str) -> None:
     assert changed(before, {"act": "shift", "on": 2, "value": by})[1] == [f"plan / thing = {then}"]
 
 
+def test_hours_move_a_time_and_days_a_date() -> None:
+    before = parts("t1", "plan", date="May 3", time="7 PM")
+    assert changed(before, {"act": "shift", "on": 1, "value": "+1 hour"})[1] == ["plan / time = 8 PM"]
+    assert changed(before, {"act": "shift", "on": 1, "value": "-2 days"})[1] == ["plan / date = May 1"]
+
+
 @pytest.mark.parametrize(
     ("value", "by"), [("soon", "+2 days"), ("3 nights", "+30 minutes"), ("Rome", "+1"), ("2", "-5")]
 )

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from taskloom.agent.interpreter import View
 from taskloom.memory.operations import Add, Clarify, Complete, Operation, Remove, Update, apply
+from taskloom.memory.tasks import TaskGraph
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "training"))
 
-from gold import Gold, judged  # noqa: E402
+from gold import Gold, annotated, judged, run  # noqa: E402
 from lines import (  # noqa: E402
     ACTS,
     SPLITS,
@@ -203,3 +205,54 @@ def test_the_local_reader_is_told_by_its_turns() -> None:
     ]
     told = json.loads(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
     assert told["turns"] == told["right"] + told["asked"] + told["wrong"] > 20
+
+
+# ---- from clauses to operations -------------------------------------------------------------------
+
+DINNER = (
+    "= dinner > date: friday", "= dinner > time: 7 pm", "+ dinner > guests > Ann", "+ dinner > guests > Bo",
+    "= dinner > cake > who: Ann", "+ dinner > sweep the floor", "= trip > place: Rome",
+    "= trip > tickets: 4", "+ trip > visa",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("marked", "changes"),
+    [
+        ("set: [T the dinner] is on [V saturday]", ("= dinner > date: saturday",)),
+        ("set: the [S date] of [W the dinner] is [V the 18th]", ("= dinner > date: the 18th",)),
+        ("set: [T the trip]: [S1 hotel] [V1 Ritz], [S2 budget] [V2 $500]",
+         ("= trip > hotel: Ritz", "= trip > budget: $500")),
+        ("shift: [T the dinner] [V an hour later]", ("= dinner > time: 8 pm",)),
+        ("shift: [V two fewer] [T tickets]", ("= trip > tickets: 2",)),
+        ("add: [I Cy] and [I Di] join [W the dinner]", ("+ dinner > guests > Cy", "+ dinner > guests > Di")),
+        ("task: [T buy wine] for [W the dinner] by [V friday]", ("= dinner > buy wine > deadline: friday",)),
+        ("task: [T1 dentist] [V1 monday], [T2 haircut] [V2 tuesday]",
+         ("= dentist > date: monday", "= haircut > date: tuesday")),
+        ("remove: [P Bo] can't come", ("- dinner > guests > Bo",)),
+        ("remove: drop [T the visa] || done: [T the floor] is swept",
+         ("- trip > visa", "x dinner > sweep the floor")),
+        ("assign: [T the floor] is [P my] job", ("= dinner > sweep the floor > who: me",)),
+        ("assign: [P Di] does [T the cake]", ("= dinner > cake > who: Di",)),
+        ("need: [T the cake] waits for [I the floor]", ("@ dinner > cake : dinner > sweep the floor",)),
+        ("need: first [I the visa], then [I the tickets]", ("@ trip > tickets : trip > visa",)),
+        ("replace: [V Oslo] for [O Rome]", ("= trip > place: Oslo",)),
+        ("rename: call [T the visa] [V the paperwork]", ("~ trip > visa -> trip > paperwork",)),
+        ("hold: park [T the trip]", ("% trip",)),
+        ("chat: yay || unsure: the thing with the stuff", None),
+        ("undo: scrap that || chat: sorry", ("- trip > visa",)),
+    ],
+)  # fmt: skip
+def test_clauses_do_what_they_say(marked: str, changes: tuple[str, ...] | None) -> None:
+    given = Dialogue("nobody", "a dinner", [Turn("", (), (), changes=[read_change(one)]) for one in DINNER])
+    turn = read_text(marked)
+    turn.changes, turn.asks_back = [read_change(one) for one in changes or ()], changes is None
+    given.turns.append(turn)
+    (*_, (_, outcome, reply)) = run(given, annotated)
+    assert outcome == "right", reply
+
+
+def test_what_cannot_be_placed_is_asked_about() -> None:
+    for marked in ("remove: forget [T the yacht]", "swap: [T the yacht] and [T the car]", "split: [P us]"):
+        (operation,) = annotated(read_text(marked), View(TaskGraph()))
+        assert isinstance(operation, Clarify), marked

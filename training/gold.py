@@ -1,6 +1,6 @@
 """What a turn should do, against what it does: each turn alone, on the plan as it should be before it.
 
-    python training/gold.py [--split test] [--author NAME] [--dialogues 5] [--show 20] [--json]
+    python training/gold.py [--reader annotated] [--split test] [--author NAME] [--show 20] [--json]
 
 The annotated changes are played as operations, so that every turn meets the right plan and the right reply
 before it. A turn is right when all its changes are there, nothing else has changed and its answer has the
@@ -19,6 +19,7 @@ from copy import copy
 from datetime import datetime
 from typing import Literal, TypeAlias
 
+from assemble import Read, Words, assembled
 from lines import Change, Dialogue, Turn, load
 
 from taskloom.agent.finding import kind_name, slot_name
@@ -50,7 +51,7 @@ from taskloom.memory.words import STOP, words
 
 Path_: TypeAlias = tuple[str, ...]
 Outcome: TypeAlias = Literal["right", "asked", "wrong"]
-Reader: TypeAlias = Callable[[str, View], Sequence[Operation]]
+Reader: TypeAlias = Callable[[Turn, View], Sequence[Operation]]
 NOW = datetime(2026, 3, 2, 9)  # noqa: DTZ001
 
 
@@ -320,9 +321,29 @@ def _mentions(expected: str, reply: str) -> bool:
 # ---- playing --------------------------------------------------------------------------------------
 
 
-def rules(text: str, view: View) -> Sequence[Operation]:
+def rules(turn: Turn, view: View) -> Sequence[Operation]:
     """The local reader as it is."""
-    return ground(Rules().read(text, view).steps, view)
+    return ground(Rules().read(turn.text, view).steps, view)
+
+
+def annotated(turn: Turn, view: View) -> Sequence[Operation]:
+    """A reader that reads as annotated: what is lost then is lost in grounding."""
+    clauses = [
+        Read(
+            clause.act,
+            turn.text[clause.start : clause.end],
+            tuple(
+                Words(span.role, turn.text[span.start : span.end], span.pair, span.start - clause.start)
+                for span in turn.spans
+                if span.clause == number
+            ),
+        )
+        for number, clause in enumerate(turn.clauses)
+    ]
+    return assembled(clauses, turn.text, view)
+
+
+READERS: dict[str, Reader] = {"rules": rules, "annotated": annotated}
 
 
 def run(dialogue: Dialogue, read: Reader) -> list[tuple[Turn, Outcome, str]]:
@@ -338,7 +359,7 @@ def run(dialogue: Dialogue, read: Reader) -> list[tuple[Turn, Outcome, str]]:
             gold.graph, turn=number, focus=focus, question=question, now=NOW,
             exchanges=((before, turn.before),) if number > 1 else (),
         )  # fmt: skip
-        operations = tuple(read(turn.text, view))
+        operations = tuple(read(turn, view))
         ours, done, answers = gold.graph, list[Done](), []
         for operation in operations:
             outcome = apply(ours, operation, turn=number, said=turn.text)
@@ -369,6 +390,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--reader", choices=READERS, default="rules", help="annotated: as a person read it")
     parser.add_argument("--split", default="test")
     parser.add_argument("--author", help="only this one")
     parser.add_argument("--dialogues", type=int, help="only so many")
@@ -376,7 +398,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     args = parser.parse_args()
     chosen = [one for one in load(args.split) if args.author in (None, one.author)][: args.dialogues]
-    found = [one for dialogue in chosen for one in run(dialogue, rules)]
+    found = [one for dialogue in chosen for one in run(dialogue, READERS[args.reader])]
     told = Counter(outcome for _, outcome, _ in found)
     total = max(sum(told.values()), 1)
     if args.json:
