@@ -20,7 +20,7 @@ from pathlib import Path
 DIALOGUES = Path(__file__).parent / "dialogues"
 
 SPLITS = {
-    "train": ("driver", "engineer", "lead", "parent", "stage", "student"),
+    "train": ("customer", "driver", "engineer", "lead", "office", "parent", "stage", "student"),
     "calibration": ("translator",),
     "test": ("organiser",),
 }
