@@ -184,16 +184,31 @@ class Assembler(Exact):
         return found
 
     def topic(self) -> TaskNode | None:
-        """The task last spoken of: the one that the open question is about, else the one in focus."""
-        if self.view.question is not None and not self.operations:
-            asked = self.which(self.view.question.question)
-            if asked is not None:
-                return asked
+        """What is spoken of: what this message named last, what the assistant did, what is in focus."""
+        if not self.operations:
+            last = self.view.exchanges[-1][1] if self.view.exchanges else ""
+            question = self.view.question.question if self.view.question is not None else ""
+            for text in (question, last):
+                if text and (named := self._named_in(text)) is not None:
+                    return named
         for key in self.focus:
             if key in self.graph and self.graph[key].active:
                 return self._task_of(self.graph[key])
         roots = self.graph.parts(None)
         return roots[-1] if roots else None
+
+    def _named_in(self, text: str) -> TaskNode | None:
+        """The task that a text names by most of its title's words: the fullest, then the last."""
+        said = words(text)
+        place = {word: number for number, word in enumerate(said)}
+        found = []
+        for node in self.graph.active:
+            title = [word for word in words(node.title) if word not in STOP]
+            there = [place[word] for word in title if word in place]
+            slot = node.value is not None and node.parent is not None and not is_member(node)
+            if not slot and there and len(there) * 2 > len(title):
+                found.append((len(there) / len(title), max(there), node))
+        return max(found, key=lambda one: one[:2])[2] if found else None
 
     def _task_of(self, node: TaskNode) -> TaskNode:
         slot = node.value is not None and node.parent and not is_member(node)
