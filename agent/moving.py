@@ -43,7 +43,7 @@ _NOW = {"today": 0, "tonight": 0, "tomorrow": 1, "day after tomorrow": 2}
 _MONTH_ALONE = re.compile(rf"(?<![a-z]){_MONTH}", re.IGNORECASE)
 _CALENDAR = re.compile(r"(an?|half\s+an?|\d+|[a-z]+)?[\s-]*(month|year)s?\b", re.IGNORECASE)
 
-_CLOCK = r"(?:\d{1,2}(?:[:.h]\d{2})?(?:\s*[ap]\.?\s?m(?![a-z])\.?)?|noon|midday|midnight)"
+_CLOCK = r"(?:(?:12\s+)?(?:noon|midday|midnight)|\d{1,2}(?:[:.h]\d{2})?(?:\s*[ap]\.?\s?m(?![a-z])\.?)?)"
 _TIMES = re.compile(
     rf"(?<![\w.:/$€£-])(?P<start>{_CLOCK})(?:(?P<dash>{_RANGE}|\s+and\s+)(?P<end>{_CLOCK}))?(?![\w:/%]|\.\d|-\d)",
     re.IGNORECASE,
@@ -261,7 +261,7 @@ def _is_time(one: re.Match[str], text: str) -> bool:
 
 def _clock_moved(text: str, delta: timedelta, half: str = "") -> str:
     """One time of day; half: 'a' or 'p' where the end of a range says which half of the day it is in."""
-    if (named := _NAMED_TIME.get(text.lower())) is not None:
+    if (named := _NAMED_TIME.get(text.lower().split()[-1])) is not None:
         whole = (named * 60 + round(delta.total_seconds() / 60)) % (24 * 60)
         minutes = f":{whole % 60:02d}" if whole % 60 else ""
         return f"{(whole // 60 - 1) % 12 + 1}{minutes} {'AM' if whole < 12 * 60 else 'PM'}"

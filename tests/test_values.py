@@ -171,7 +171,7 @@ MOVED: list[tuple[str, str, str | None]] = [
     ("Thursday", "+7 days", None), ("Thursday", "+1 month", None), ("the 3rd", "+1 month", None), ("June", "+3 days", None),
     ("the crack of doom", "+1 day", None), ("May 3 or June 4", "+1 day", None), ("31.31.", "+1 day", None),
     ("2 PM", "+90 minutes", "3:30 PM"), ("2 pm", "+1 hour", "3 pm"), ("2pm", "+1 hour", "3pm"), ("2 p.m.", "+1 hour", "3 p.m."),
-    ("noon", "+1 hour", "1 PM"), ("midnight", "+1 hour", "1 AM"), ("11 AM", "+1 hour", "12 PM"), ("14:00", "-1 hour", "13:00"),
+    ("noon", "+1 hour", "1 PM"), ("12 noon", "+1 hour", "1 PM"), ("midnight", "+1 hour", "1 AM"), ("11 AM", "+1 hour", "12 PM"), ("14:00", "-1 hour", "13:00"),
     ("06:00 start", "+1 hour", "07:00 start"),
     ("4", "+1 hour", "5"), ("4", "+30 minutes", "4:30"), ("4 o'clock", "+1 hour", "5 o'clock"), ("fri 5", "+30 minutes", "fri 5:30"),
     ("2 to 6", "-1 hour", "1 to 5"), ("from 2 to 6", "+30 minutes", "from 2:30 to 6:30"), ("10-12", "+1 hour", "11-13"),
