@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from taskloom.memory.words import NUMBERS
 
 from . import patterns as re
-from .values import NUMBER_WORDS, WEEKDAYS, duration_of, number_of
+from .values import NUMBER_WORDS, WEEKDAYS, duration_of, kind_of, number_of
 
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
@@ -32,7 +32,7 @@ _DAYS = re.compile(
     rf"|(?P<dp>\d{{1,2}})\.(?P<mp>\d{{1,2}})\.(?P<yp>\d{{4}}|\d{{2}})?(?!\d)"
     rf"|(?:(?P<first>\d{{1,2}}){_END}?(?P<dash>{_RANGE}))?(?P<day>\d{{1,2}})(?P<end>{_END})?(?P<of>\s+(?:of\s+)?)"
     rf"(?P<month>{_MONTH})(?:(?P<gap>,?\s+)(?P<year>\d{{4}}))?"
-    rf"|(?P<month2>{_MONTH})(?P<the>\s+(?:the\s+)?)(?P<day2>\d{{1,2}})(?P<end2>{_END})?(?![\d:]|\s*[ap]\.?m)"
+    rf"|(?P<month2>{_MONTH})(?P<the>\s+(?:the\s+)?)(?P<day2>\d{{1,2}})(?P<end2>{_END})?(?![\d:]|\s*[ap]\.?m|{_END}?{_RANGE}\d{{1,2}}(?!\d|:|\s*[ap]\.?m))"
     rf"(?:(?P<gap2>,?\s+)(?P<year2>\d{{4}}))?"
     rf"|(?P<day3>\d{{1,2}})(?P<end3>{_END})(?![a-z])"
     rf")?",
@@ -62,7 +62,7 @@ def later(text: str, sign: str, amount: str, now: datetime) -> str | None:
     where the amount is no duration, or the text has nothing that can be moved by it.
     """
     delta = duration_of(amount)
-    if delta is None:
+    if delta is None or kind_of(text) == "duration":  # a length is counted, it does not go round the clock
         return None
     ahead = 1 if sign == "+" else -1
     if (calendar := _CALENDAR.search(amount)) is not None:
@@ -70,13 +70,20 @@ def later(text: str, sign: str, amount: str, now: datetime) -> str | None:
         if count is None or count != int(count) or "half" in amount.lower():
             return None
         months = int(count) * (12 if calendar[2].lower() == "year" else 1)
-        return _date_moved(text, 0, ahead * months, now)
+        return _within_calendar(text, 0, ahead * months, now)
     if delta % timedelta(days=1) == timedelta():
-        return _date_moved(text, ahead * delta.days, 0, now)
+        return _within_calendar(text, ahead * delta.days, 0, now)
     return _time_moved(text, ahead * delta)
 
 
 # ---- dates ----------------------------------------------------------------------------------------
+
+
+def _within_calendar(text: str, days: int, months: int, now: datetime) -> str | None:
+    try:
+        return _date_moved(text, days, months, now)
+    except (OverflowError, ValueError):  # before year 1, after 9999
+        return None
 
 
 def _date_moved(text: str, days: int, months: int, now: datetime) -> str | None:
