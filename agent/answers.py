@@ -271,13 +271,16 @@ class Answers:
         about = answer.question.about
         if answer.question.value == "parts":
             return self._told_parts(answer, nodes)
-        if len(asked := self._asked(answer)) == 1 and (so_far := self.names.so_far(asked[0])):
+        asked = self._asked(answer)
+        parts = [part for one in asked for part in self.graph.parts(one.id)]
+        countable = any(part.value is None or self.names.is_member(part) for part in parts)
+        if len(asked) == 1 and not countable and (so_far := self.names.so_far(asked[0])):
             return [sentence(f"{self.names.full(asked[0])}: {so_far}")]
         if len(nodes) == 1 and re.search(r"\d", nodes[0].value or ""):
             return [self.names.state(nodes[0])]
-        if len(nodes) == 1 and (parts := self.graph.parts(nodes[0].id)):
-            nodes = list(parts)
-        if not nodes and (held := [node for node in self._asked(answer) if node.value]):
+        if len(nodes) == 1 and (inside := self.graph.parts(nodes[0].id)):
+            nodes = list(inside)
+        if not nodes and (held := [node for node in asked if node.value]):
             return [self.names.state(node) for node in held]  # 'how many tags': the task holds the number
         if not nodes:
             return [f"None: I have nothing about {quoted(about, 60)}." if about else "None."]

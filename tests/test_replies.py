@@ -341,6 +341,20 @@ def test_how_far_a_task_is_goes_with_it(title: str, name: str, value: str, told:
         assert told in talk(answers=[answer(talk.graph, Question(kind=kind, tasks=("t1",)))]), kind
 
 
+@pytest.mark.parametrize("value", [None, "Ann"])
+def test_what_there_is_to_count_is_counted_before_how_far_a_task_is(value: str | None) -> None:
+    talk = Talk()
+    title = "guest" if value else "Ann"
+    talk(
+        Add(slot="party", title="party"),
+        Add(slot="party.status", title="status", value="confirmed", parent="t1"),
+        *(Add(slot=f"party.guest{n}", title=title, value=value, parent="t1") for n in (1, 2)),
+    )
+    reply = talk(answers=[answer(talk.graph, Question(kind="count", tasks=("t1",), about="guests"))])
+    assert reply.startswith("2: "), reply
+    assert "confirmed" not in reply
+
+
 @pytest.mark.parametrize(("name", "value"), [("packed", "May 3"), ("made", "Ann"), ("boxes", "30")])
 def test_other_slots_say_nothing_of_how_far_a_task_is(name: str, value: str) -> None:
     talk = Talk()
