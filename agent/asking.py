@@ -14,7 +14,7 @@ from . import values
 from .finding import Finder, is_member, is_person_slot, kind_name, knows, words_of
 from .interpreter import Step
 from .lexicon import content, singular, slot_group
-from .wording import word_set
+from .wording import entries, word_set
 
 _GROUPS = {
     "where": ("place", "location", "destination", "hotel", "address"), "when": ("date", "deadline", "time"),
@@ -155,7 +155,7 @@ class Asker(Finder):
     def _valued(self, step: Step) -> tuple[QuestionKind, tuple[str, ...], str | None]:
         """value: of each thing that the words name; everything where they name nothing at all."""
         slots = [slot for slot in (step.slot or "").split() if slot in _GROUPS]
-        pieces = [piece for piece in re.split(r",\s*(?:and\s+)?|\s+and\s+", step.target) if piece.strip()]
+        pieces = entries(step.target)
         if not pieces or knows(self.graph, step.target):
             pieces = [step.target]
         found = [key for piece in pieces for key in self._one(piece, slots)]

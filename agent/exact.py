@@ -27,13 +27,13 @@ from taskloom.memory.tasks import TaskNode
 from . import values
 from .exact_asking import Asking
 from .exact_parts import Parts
-from .exact_places import ONE_OF_MANY, Doubt, entries, says_all
+from .exact_places import ONE_OF_MANY, Doubt, says_all
 from .finding import slot_name
 from .ground_base import exchanged, renewed, same_value
 from .interpreter import Detail, Step, View
 from .lexicon import content, singular
 from .outline import is_assignee
-from .wording import base, clip, join
+from .wording import base, clip, entries, join
 
 
 def ground_exactly(steps: Iterable[Step], view: View) -> tuple[Operation, ...]:
@@ -466,4 +466,4 @@ def _without(text: str, words: str) -> str | None:
     left = [piece for piece in pieces if content(piece) != content(words)]
     if len(pieces) < 2 or len(left) == len(pieces) or not left:
         return None
-    return join(left, limit=60)
+    return join(left, limit=len(left))

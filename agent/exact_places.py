@@ -22,7 +22,7 @@ from .ground_base import Ground, same_value
 from .interpreter import Detail, Step
 from .lexicon import content, singular
 from .outline import is_assignee
-from .wording import base, clip, join
+from .wording import base, clip, entries, join
 
 _WHO = ("who", "assignee", "assigned to", "responsible", "person responsible", "by whom", "done by")
 WHO_SLOTS = frozenset(map(slot_name, _WHO))
@@ -281,11 +281,6 @@ def _head(name: str) -> str:
     first = re.split(r"\s(?:of|for)\s", name.lower().replace("_", " "))[0]
     words = [singular(word) for word in re.findall(r"[^\W_]+", first)]
     return words[-2] if len(words) > 1 and words[-1] == "number" else words[-1] if words else ""
-
-
-def entries(text: str) -> list[str]:
-    """The entries of a list in words: 'Ann, Bo and Cy'."""
-    return [piece.strip() for piece in re.split(r",\s*(?:and\s+)?|\s+and\s+", text) if piece.strip()]
 
 
 def says_all(text: str, words: str) -> bool:

@@ -24,6 +24,7 @@ from .ground_revert import Reverts
 from .ground_task import Tasks
 from .interpreter import Step
 from .lexicon import content, singular
+from .wording import entries, join
 
 
 class States(Tasks, Reverts):
@@ -269,9 +270,9 @@ class States(Tasks, Reverts):
 
 def _without(text: str, words: str) -> str | None:
     """A list in words without one of its members, or None where it is not one."""
-    pieces = [piece.strip() for piece in re.split(r",\s*(?:and\s+)?|\s+and\s+", text) if piece.strip()]
+    pieces = entries(text)
     wanted = content(words)
     left = [piece for piece in pieces if not (content(piece) <= wanted or wanted <= content(piece))]
     if len(pieces) < 2 or len(left) == len(pieces) or not left:
         return None
-    return ", ".join(left[:-1]) + (" and " if len(left) > 1 else "") + left[-1]
+    return join(left, limit=len(left))

@@ -15,6 +15,7 @@ from taskloom.memory.operations import QuestionKind
 
 from . import patterns as re
 from .interpreter import Asked, Step
+from .wording import entries
 
 Act = Literal["add", "remove", "update", "replace", "complete"]
 
@@ -647,7 +648,7 @@ def _yes_no(text: str) -> _Read | None:
 def _value(text: str) -> _Read:
     """'When is the wedding?', 'what's my email?'."""
     if found := _WHS.search(text):
-        slots = [_slot_of(wh) for wh in re.split(r",\s*(?:and\s+)?|\s+and\s+", found["whs"])]
+        slots = [_slot_of(wh) for wh in entries(found["whs"])]
         return _Read(
             "value", about=_NOISE.sub(" ", found["about"]), slot=" ".join(dict.fromkeys(filter(None, slots)))
         )

@@ -70,6 +70,14 @@ def join(items: Iterable[str], *, limit: int = 8, last: str = "and") -> str:
     return f"{', '.join(found[:-1])} {last} {found[-1]}"
 
 
+_AND = re.compile(r",\s*(?:and\s+)?|\s+and\s+")
+
+
+def entries(text: str) -> list[str]:
+    """The entries of a list in words: 'Ann, Bo and Cy'."""
+    return [piece.strip() for piece in _AND.split(text) if piece.strip()]
+
+
 _END = re.compile(r"(?<=[.!?;])\s|\n")
 _ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|no|vs|e\.g|i\.e|approx|inc|ltd)\.$", re.IGNORECASE)
 
