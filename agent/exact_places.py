@@ -15,6 +15,7 @@ from decimal import Decimal
 from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import Add, Link, Operation, Update
 from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import fold
 
 from . import values
 from .finding import is_member, slot_name
@@ -170,10 +171,11 @@ class Places(Ground):
         who = [one.value for one in (*step.details, *step.items) if slot_name(one.slot) in WHO_SLOTS]
         if who:
             held = self.slot_in(whole, "assignee") if step.act == "add" else None
-            already = entries(held.value or "") if held is not None else []
-            self.give(
-                whole, "assignee", join([*already, *(one for one in who if one not in already)]), step.text
-            )
+            already = [held.value] if held is not None and held.value else []
+            people: dict[str, str] = {}
+            for person in entries(", ".join([*already, *who])):
+                people.setdefault(fold(person), person)
+            self.give(whole, "assignee", join(people.values(), limit=len(people)), step.text)
             step = step.model_copy(
                 update={
                     "details": tuple(one for one in step.details if slot_name(one.slot) not in WHO_SLOTS),
@@ -203,10 +205,19 @@ class Places(Ground):
         self.touch(whole.id)
 
     def _one_more(self, whole: TaskNode, words: str, said: str) -> bool:
-        """Whether '6 more lids' were counted onto the 12 lids that there are."""
+        """Whether '6 more lids' were counted onto the 12 lids that there are; not onto those that are done.
+
+        Raises:
+            Doubt: it is none, or less.
+        """
         if (more := _MORE.fullmatch(words)) is None:
             return False
+        amount = values.number_of(more[1])
+        if amount is not None and (not amount or more[1].startswith(("-", "−"))):
+            raise Doubt(f"How many more {clip(more[2], 60)}?")
         for node in self.graph.parts(whole.id):
+            if node.status == "done":
+                continue
             rest = values.with_number(node.title, Decimal(0)) if values.number_of(node.title) else ""
             if content(rest) - {"0"} == content(more[2]) and (
                 counted := values.counted(node.title, "+", more[1])

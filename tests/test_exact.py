@@ -377,6 +377,22 @@ def test_one_more_joins_who_does_it() -> None:
     ]
 
 
+@pytest.mark.parametrize("names", [["ann"], ["ANN and Ann"], ["Bo, ann"], ["Bo", "bo and Ann"]])
+def test_nobody_does_it_twice_however_the_name_is_written(names: list[str]) -> None:
+    before: list[Operation] = [
+        Add(slot="a", title="pack"),
+        Add(slot="a.assignee", title="assignee", value="Ann", parent="t1"),
+    ]
+    new = ["pack / assignee = Ann and Bo"] if "Bo" in " ".join(names) else []
+    assert changed(before, {"act": "add", "in": 1, "items": {"who": names}})[1] == new
+
+
+def test_a_crowd_is_kept_by_name() -> None:
+    crowd = [f"P{number}" for number in range(12)]
+    made = changed((), {"act": "task", "title": "lift", "items": {"who": crowd}})[1]
+    assert made[1] == f"lift / assignee = {', '.join(crowd[:-1])} and P11"
+
+
 def test_more_of_a_thing_is_counted_onto_it() -> None:
     before = [Add(slot="a", title="order"), Add(slot="a.item1", title="20 jars", parent="t1"),
               Add(slot="a.item2", title="twelve lids", parent="t1")]  # fmt: skip
@@ -387,6 +403,25 @@ def test_more_of_a_thing_is_counted_onto_it() -> None:
         [], ["order / 6 more cans"],
     )  # fmt: skip
     assert changed(before, {"act": "set", "on": 2, "value": "30"})[1] == ["order / 30 jars"]
+
+
+def test_more_of_what_is_done_is_another_thing() -> None:
+    before: list[Operation] = [
+        Add(slot="a", title="order"),
+        Add(slot="a.item1", title="12 lids", parent="t1"),
+        Complete(task="t2"),
+    ]
+    assert changed(before, {"act": "add", "in": 1, "items": {"item": "6 more lids"}}) == (
+        [], ["order / 6 more lids"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("words", ["-3 more lids", "0 more lids", "−3 more lids", "zero more lids"])
+def test_less_than_one_more_is_asked_about(words: str) -> None:
+    before = [Add(slot="a", title="order"), Add(slot="a.item1", title="12 lids", parent="t1")]
+    graph, (asked,), _ = grounded(before, {"act": "add", "in": 1, "items": {"item": words}})
+    assert isinstance(asked, Clarify)
+    assert graph == graph_of(*before)
 
 
 def test_a_shared_thing_is_replaced_in_one_task_only() -> None:
