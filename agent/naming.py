@@ -40,8 +40,10 @@ STATUS = {
 _ANY_KIND = word_set("item step task part thing entry")
 _COUNTS = word_set("count number quantity amount total")
 _STATES = word_set("status progress state")
-_FAR = re.compile(r"done|ready|far|made|written|sent|\w+ed")  # names of slots that say how far a task is
+_FAR = re.compile(r"done|ready|far|made|written|sent|agreed|\w+[^\We]ed")  # names that say how far a task is
+_NOT_FAR = word_set("allowed expected hundred needed planned required sacred shed shred sled wanted")
 _PART = re.compile(r"(?:(?:about|around|nearly|almost) )?(?:the )?(?:first )?(\d+|half)\b(?:\D+(\d+)\b)?\D*")
+_UNDONE = re.compile(r"\b(?:not|no|left|missing|remain(?:s|ing)?|to|more|without)\b|n['’]t\b")  # '16 not yet'
 
 
 class Names:
@@ -172,10 +174,10 @@ class Names:
     def _how_far(self, part: TaskNode) -> str:
         """How far a task is, where this slot of it says so."""
         name, value = part.title.lower(), value_of(part)
-        if part.parent is None or not (name in _STATES or _FAR.fullmatch(name)):
+        if part.parent is None or not (name in _STATES or (_FAR.fullmatch(name) and name not in _NOT_FAR)):
             return ""
         found = _PART.fullmatch(value.lower()) if kind_of(value) in ("count", None) else None
-        if found is None:
+        if found is None or _UNDONE.search(value.lower()):
             return value if name in _STATES else ""
         told = value if name in _STATES or name in value else f"{value} {name}"
         if not found[1].isdecimal():
