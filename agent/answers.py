@@ -9,10 +9,24 @@ from taskloom.memory.claims import Answer, Verdict, members, told
 from taskloom.memory.operations import is_part, names
 from taskloom.memory.retrieve import matching
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
-from taskloom.memory.words import NUMBERS, STOP, words
+from taskloom.memory.words import NUMBERS, SPEAKER, STOP, words
 
 from .naming import INLINE, MANY, STATUS, Names, bullets, same, series
-from .wording import base, be, clip, join, pick, plural, pluralised, quoted, sentence, the, title_of, value_of
+from .wording import (
+    base,
+    be,
+    clip,
+    entries,
+    join,
+    pick,
+    plural,
+    pluralised,
+    quoted,
+    sentence,
+    the,
+    title_of,
+    value_of,
+)
 
 
 class Answers:
@@ -106,9 +120,10 @@ class Answers:
             and node.value
             and same(node.title, "assignee")
         ):
-            who = "you" if node.value.lower() in ("me", "i", "myself") else clip(node.value)
-            several = who == "you" or re.search(r", | and |^(?:we|us|they)$", who, re.IGNORECASE)
-            are, what = "are" if several else "is", self.names.full(self.graph[node.parent])
+            people = ["you" if one.lower() in SPEAKER else one for one in entries(node.value)]
+            who = clip(join(people, limit=len(people)))
+            are = "are" if len(people) > 1 or who.lower() in ("you", "they") else "is"
+            what = self.names.full(self.graph[node.parent])
             return sentence(f"{who} {are} responsible for {what}")
         return self.names.state(node)
 

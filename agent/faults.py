@@ -15,6 +15,7 @@ from itertools import pairwise
 from taskloom.memory.claims import Answer, Verdict
 from taskloom.memory.operations import Clarify, Replace, names
 from taskloom.memory.tasks import TaskGraph, TaskNode
+from taskloom.memory.words import SPEAKER
 
 from .grounds import ungrounded
 from .naming import MANY
@@ -357,7 +358,7 @@ def _denied(claimed: str, text: str) -> bool:
 def _left_out(reply: str, brief: Brief, answers: Sequence[Answer]) -> Iterator[str]:
     """What the reply must say and does not."""
     said = set(_words(reply))
-    said |= {"me", "i", "my", "myself"} if said & {"you", "your", "yourself"} else set()
+    said |= SPEAKER | {"my", "our"} if said & {"you", "your", "yourself"} else set()
     for answer in answers:
         for node in _asked_values(brief.graph, answer):
             if not _says(said, node.value or ""):

@@ -27,7 +27,7 @@ from . import dag
 from .facts import FactGraph, earlier, moment
 from .records import Fact, record_id
 from .tasks import Revision, TaskGraph, TaskNode
-from .words import NUMBERS, STOP, fold, words
+from .words import NUMBERS, SPEAKER, STOP, fold, words
 
 Vector: TypeAlias = NDArray[np.float32]
 
@@ -86,7 +86,6 @@ class Exchange(BaseModel):
 
 
 _PERSON = re.compile(r"participant|guest|assignee|attendee|speaker|player|teacher|passenger|invitee")
-_ME = frozenset({"me", "i", "myself", "us", "we"})
 _PROFILE = re.compile(r"\b(?:profiles?|preferences?|about me)\b")
 _OWNER = re.compile(r"([A-Z]\w*(?: [A-Z]\w*)*)['’]s? ")
 _DETERMINED = re.compile(r"(?:the|a|an|my|our|your|his|her|their|this|that)\b|[A-Z\W\d]|\S+['’]s ", re.ASCII)
@@ -226,7 +225,7 @@ def _sentence(
         ):  # a list of people, part of what they are in
             whole = called(tasks[parent.parent].title)
         several = len(_names(value)) > 1
-        who = "the user" if fold(value) in _ME else value
+        who = "the user" if fold(value) in SPEAKER else value
         if _base(state.slot).startswith("assignee"):
             return _capital(f"{who} {'are' if several else 'is'} responsible for {whole}.")
         return _capital(f"{who} {'take' if several else 'takes'} part in {whole}.")
@@ -243,7 +242,7 @@ def _people(tasks: TaskGraph, state: Revision) -> tuple[str, ...]:
 def _names(text: str) -> tuple[str, ...]:
     """The names in a list of them, the user left out."""
     names = (name.strip() for name in re.split(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*", text))
-    return tuple(dict.fromkeys(name for name in names if name and fold(name) not in _ME))
+    return tuple(dict.fromkeys(name for name in names if name and fold(name) not in SPEAKER))
 
 
 def _person(tasks: TaskGraph, state: Revision) -> bool:

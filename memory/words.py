@@ -16,6 +16,8 @@ had i you he she it we they me him us them what which who whom when where why ho
 then can could will would should shall may might must just please also too ever never still yet
 """
 STOP = _ARTICLES.union(_LITTLE_WORDS.split())
+SPEAKER = frozenset(("i", "me", "myself", "we", "us", "ourselves"))
+"""Words by which those who speak name themselves."""
 
 
 def fold(text: str) -> str:

@@ -332,7 +332,8 @@ def test_summaries() -> None:
      ("slides", "progress", "10 of 22", "10 of 22, 12 to go"),
      ("sockets", "done", "4 of the 6 sockets", "4 of the 6 sockets done, 2 to go"),
      ("chart", "status", "half done", "half done"), ("twelve vases", "painted", "15", "15 painted"),
-     ("report", "written", "about half", "about half written")],
+     ("report", "written", "about half", "about half written"), ("9 letters", "signed", "4", "4 signed, 5 to go"),
+     ("46 boxes", "status", "16 not labelled yet", "16 not labelled yet")],
 )  # fmt: skip
 def test_how_far_a_task_is_goes_with_it(title: str, name: str, value: str, told: str) -> None:
     for kind in ("left", "status", "count", "summary"):
@@ -355,7 +356,12 @@ def test_what_there_is_to_count_is_counted_before_how_far_a_task_is(value: str |
     assert "confirmed" not in reply
 
 
-@pytest.mark.parametrize(("name", "value"), [("packed", "May 3"), ("made", "Ann"), ("boxes", "30")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("packed", "May 3"), ("made", "Ann"), ("boxes", "30"), ("speed", "30"), ("needed", "16"), ("bed", "2"),
+     ("red", "9"), ("required", "12"), ("shed", "1"), ("labelled", "16 not yet"), ("labelled", "16 left"),
+     ("labelled", "30 missing"), ("labelled", "half to go"), ("labelled", "the first 3 aren't")],
+)  # fmt: skip
 def test_other_slots_say_nothing_of_how_far_a_task_is(name: str, value: str) -> None:
     talk = Talk()
     talk(Add(slot="a", title="label 46 boxes"), Add(slot="a.b", title=name, value=value, parent="t1"))
@@ -368,9 +374,13 @@ def test_other_slots_say_nothing_of_how_far_a_task_is(name: str, value: str) -> 
     ("who", "told"),
     [
         ("me", "You are"),
+        ("us", "You are"),
+        ("We", "You are"),
+        ("they", "They are"),
+        ("Ann and me", "Ann and you are"),
         ("Jonas", "Jonas is"),
         ("Ann and Bo", "Ann and Bo are"),
-        ("Rolf, Ida", "Rolf, Ida are"),
+        ("Rolf, Ida", "Rolf and Ida are"),
     ],
 )
 def test_who_has_it_is_told_as_people_talk(who: str, told: str) -> None:
