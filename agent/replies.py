@@ -163,15 +163,11 @@ class _Reply:
     def _small_talk(self) -> str:
         """A friendly line where there was nothing to do; a question where nothing was understood."""
         said, steps = self.brief.utterance or self.turn.utterance, self.turn.steps
-        asked = next((said[a:b] for a, b in sentences(said) if _SIDE_QUESTION.match(said[a:b].strip())), "")
+        asked = any(_asks_beside(said[start:end].strip()) for start, end in sentences(said))
         for pattern, lines in _SMALL_TALK:
             if pattern.search(said):
                 line = pick(lines, said)
-                return (
-                    f"{line} I have nothing on your question."
-                    if asked and not pattern.search(asked)
-                    else line
-                )
+                return f"{line} I have nothing on your question." if asked else line
         if any(isinstance(op, Check) for op in self.turn.operations):
             return "I have nothing on that."
         if "?" in said and steps and all(step.act == "chat" for step in steps):
@@ -184,10 +180,16 @@ class _Reply:
 
 
 _SIDE_QUESTION = re.compile(
-    r"(?:[\w ]+[,:] )?(?:what|when|where|who|how|why|which|does|do|did|is|are|can|could|will|would|should)\b"
-    r"(?! you (?:believe|imagine))[^?]*\?$",
+    r"(?:[\w'’ ]+[,:] )*?(?:(?:and|but|so|also|oh),? )*"
+    r"(?P<asked>(?:what|when|where|who|how|why|which|does|do|did|is|are|can|could|will|would|should)\b[^?]*)\?$",
     re.IGNORECASE,
 )  # what is asked beside thanks
+_NO_QUESTION = re.compile(
+    r"(?:can|could|would) you (?:believe|imagine)\b.*|what would (?:i|we) do without\b.*"
+    r"|what(?:['’]| i)?s (?:up|new)|how (?:are (?:you|things)\b.*|is it going)|how['’]?s it going"
+    r"|(?:is|does) (?:that|this|it) (?:ok|okay|fine|good|all ?right|work)(?: (?:with|for) (?:you|everyone))?",
+    re.IGNORECASE,
+)  # what has the form of a question, and wants to know nothing
 _SMALL_TALK: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (re.compile(r"\b(?:bye|goodbye|see you|good night|that'?s all|that is all)\b", re.IGNORECASE),
      ("Goodbye! Your tasks stay as they are.", "See you! I keep your tasks as they are.")),
@@ -199,6 +201,14 @@ _SMALL_TALK: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
      ("Nothing in your plan answers that; I only keep track of your tasks.",)),
     (re.compile(r"^\W*how are you\b", re.IGNORECASE), ("Fine, thank you! What can I note for you?",)),
 )  # fmt: skip
+
+
+def _asks_beside(text: str) -> bool:
+    """Whether a sentence asks for something, and is no small talk itself."""
+    found = _SIDE_QUESTION.match(text)
+    if found is None or _NO_QUESTION.fullmatch(found["asked"].strip()):
+        return False
+    return not any(pattern.search(found["asked"]) for pattern, _ in _SMALL_TALK)
 
 
 def _options(options: Sequence[str]) -> str:

@@ -332,7 +332,8 @@ def test_summaries() -> None:
      ("slides", "progress", "10 of 22", "10 of 22, 12 to go"),
      ("sockets", "done", "4 of the 6 sockets", "4 of the 6 sockets done, 2 to go"),
      ("chart", "status", "half done", "half done"), ("twelve vases", "painted", "15", "15 painted"),
-     ("report", "written", "about half", "about half written"), ("9 letters", "signed", "4", "4 signed, 5 to go"),
+     ("report", "written", "about half", "about half written"),
+     ("9 letters", "signed", "4", "4 signed, 5 to go"),
      ("46 boxes", "status", "16 not labelled yet", "16 not labelled yet")],
 )  # fmt: skip
 def test_how_far_a_task_is_goes_with_it(title: str, name: str, value: str, told: str) -> None:
@@ -394,7 +395,13 @@ def test_who_has_it_is_told_as_people_talk(who: str, told: str) -> None:
     ("said", "asks"),
     [("Thanks. Side question, does ethanol freeze at -80?", True), ("thx! what is the capital?", True),
      ("Thanks, can you believe it?", False), ("Thank you!", False), ("Hello, how are you?", False),
-     ("good night. is it cold there?", True)],
+     ("good night. is it cold there?", True), ("Great, thanks, what is the capital?", True),
+     ("Thanks! And when does the museum open?", True), ("thanks, but also, who won?", True),
+     ("That's great, thank you, how far is it?", True), ("thanks! is it fine to freeze soup?", True),
+     ("Hey! What's up?", False), ("Hi, what's new?", False), ("Thanks! Is that ok?", False),
+     ("Thanks, is that all right with you?", False), ("cheers, does that work?", False),
+     ("Thanks! And how are you doing?", False), ("Thanks! How's it going?", False),
+     ("thanks, would you believe it?", False), ("Thank you! What would I do without you?", False)],
 )  # fmt: skip
 def test_a_question_beside_thanks_is_not_passed_over(said: str, asks: bool) -> None:
     reply = Talk()(said=said)
