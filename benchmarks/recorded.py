@@ -34,6 +34,7 @@ from rich.table import Table  # noqa: E402
 
 from taskloom.agent.prompts import READ  # noqa: E402
 from taskloom.memory.retrieve import tokens  # noqa: E402
+from tests.openai_server import words_of  # noqa: E402
 from tests.test_recordings import FILES, replayed  # noqa: E402
 
 AT = (20, 40, 60)  # turns at which long dialogues are compared
@@ -49,7 +50,7 @@ def measured(file: Path, home: Path) -> dict[str, Any]:
     said = [record["user"] for record in records]
     number = 0
     for body in server.requests:
-        while not _is_of(body, said[number]):
+        while json.dumps(said[number][:60], ensure_ascii=False)[1:-1] not in words_of(body):
             number += 1
         spent[number] += _tokens(body)
     history = list(accumulate((tokens(one) for one in said), initial=tokens(READ)))[1:]
@@ -59,13 +60,6 @@ def measured(file: Path, home: Path) -> dict[str, Any]:
         "prompt": sum(spent), "history": sum(history),
         "at": {at: (spent[at - 1], history[at - 1]) for at in AT if at <= len(records)},
     }  # fmt: skip
-
-
-def _is_of(body: dict[str, Any], said: str) -> bool:
-    """Whether a request is about something said: to read it, or to answer it."""
-    start = json.dumps(said[:60], ensure_ascii=False)[1:-1]
-    lines = body["messages"][1]["content"].splitlines()
-    return any(line.startswith(("Message: ", "User says now: ")) and start in line for line in lines)
 
 
 def _tokens(body: dict[str, Any]) -> int:

@@ -20,7 +20,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from assemble import Read, Words, assembled
-from lines import Change, Dialogue, Turn, load
+from lines import Change, Dialogue, Turn, load, path_key
 
 from taskloom.agent.finding import kind_name, slot_name
 from taskloom.agent.grounding import ground
@@ -32,6 +32,7 @@ from taskloom.agent.rules import Rules
 from taskloom.agent.state import Change as Done
 from taskloom.agent.state import Turn as State
 from taskloom.memory.claims import answer
+from taskloom.memory.dag import reach
 from taskloom.memory.operations import (
     Add,
     Check,
@@ -86,7 +87,7 @@ class Gold:
             self._play(change, turn.text)
 
     def _play(self, change: Change, said: str) -> None:
-        path, other = _key(change.path), _key(change.other)
+        path, other = path_key(change.path), path_key(change.other)
         if change.op in ("+", "="):
             for size in range(1, len(path) + 1):
                 if path[:size] not in self.ids or size == len(path):
@@ -111,7 +112,7 @@ class Gold:
 
     def _stand(self, path: Sequence[str], value: str, said: str) -> None:
         """A task, member or slot comes into the plan, or a slot has a new value."""
-        key, parent = _key(path), self.ids.get(_key(path)[:-1])
+        key, parent = path_key(path), self.ids.get(path_key(path)[:-1])
         if key in self.kinds and not value:
             self.ids[key] = parent or ""
             return
@@ -145,17 +146,13 @@ class Gold:
 def _kinds(changes: Iterable[Change]) -> frozenset[Path_]:
     """The paths that are only the kind of what is below them: 'dinner > guests'."""
     changes = list(changes)
-    above = {_key(change.path)[:-1] for change in changes if change.op == "+" and len(change.path) > 2}
-    own = {_key(change.path)[:-1] for change in changes if change.op == "="}
+    above = {path_key(change.path)[:-1] for change in changes if change.op == "+" and len(change.path) > 2}
+    own = {path_key(change.path)[:-1] for change in changes if change.op == "="}
     acted = {
-        _key(one) for change in changes if change.op not in "+-%^=" for one in (change.path, change.other)
+        path_key(one) for change in changes if change.op not in "+-%^=" for one in (change.path, change.other)
     }
     plural = {path for path in above if singular(path[-1]) != path[-1]}
     return frozenset(plural - own - acted)
-
-
-def _key(path: Sequence[str]) -> Path_:
-    return tuple(part.lower() for part in path)
 
 
 # ---- whether it is so -----------------------------------------------------------------------------
@@ -192,9 +189,9 @@ def _follows(old: TaskGraph, new: TaskGraph, explained: set[str]) -> set[str]:
     """What changed because what it is part of, or its parts, changed as they should."""
     found = set[str]()
     for key in new:
-        if key in old and old[key].active != new[key].active and set(_above(new, key)) & explained:
+        if key in old and old[key].active != new[key].active and _above(new, key) & explained:
             found.add(key)
-        if key not in old and set(_above(new, key)) & explained and new[key].title in ("assignee", "detail"):
+        if key not in old and _above(new, key) & explained and new[key].title in ("assignee", "detail"):
             found.add(key)
         if key in old and (old[key].value, old[key].title, old[key].active) == (
             new[key].value,
@@ -205,12 +202,12 @@ def _follows(old: TaskGraph, new: TaskGraph, explained: set[str]) -> set[str]:
     return found
 
 
-def _above(graph: TaskGraph, key: str) -> list[str]:
-    return [node.id for node in graph.ancestors(key)]
+def _above(graph: TaskGraph, key: str) -> set[str]:
+    return {node.id for node in graph.ancestors(key)}
 
 
 def _is_so(change: Change, before: Gold, ours: TaskGraph, explained: set[str]) -> bool:
-    path = _key(change.path)
+    path = path_key(change.path)
     held = ours.get(before.ids.get(path, ""))
     if change.op in ("+", "="):
         explained |= {
@@ -236,23 +233,13 @@ def _is_so(change: Change, before: Gold, ours: TaskGraph, explained: set[str]) -
         return (held.status == "done") == (change.op == "x")
     if change.op == "~":
         return _alike(change.other[-1], held.title) or _alike(change.other[-1], held.value or "")
-    other = ours.get(before.ids.get(_key(change.other), ""))
-    linked = other is not None and other.id in _rests_on(ours, held.id)
+    other = ours.get(before.ids.get(path_key(change.other), ""))
+    linked = other is not None and other.id in reach(held.depends_on, lambda key: ours[key].depends_on)
     return other is None or linked == (change.op == "@")
 
 
-def _rests_on(graph: TaskGraph, key: str) -> set[str]:
-    found, queue = set[str](), [key]
-    while queue:
-        for other in graph[queue.pop()].depends_on:
-            if other not in found:
-                found.add(other)
-                queue.append(other)
-    return found
-
-
 def _stands(path: Sequence[str], before: Gold, ours: TaskGraph, explained: set[str]) -> bool:
-    if _key(path) in before.kinds:
+    if path_key(path) in before.kinds:
         return True
     found = [
         node
@@ -266,7 +253,7 @@ def _stands(path: Sequence[str], before: Gold, ours: TaskGraph, explained: set[s
 
 
 def _has_value(change: Change, before: Gold, ours: TaskGraph, explained: set[str]) -> bool:
-    held = ours.get(before.ids.get(_key(change.path), ""))
+    held = ours.get(before.ids.get(path_key(change.path), ""))
     if held is not None:
         explained.add(held.id)
         if held.active and _says(change.value, f"{held.title} {held.value or ''}"):
@@ -284,10 +271,10 @@ def _under(path: Sequence[str], before: Gold, ours: TaskGraph) -> list[TaskNode]
     """The nodes at and below what a path means; where it is new, those that are like its last name."""
     if not path:
         return list(ours.values())
-    key = before.ids.get(_key(path), "")
+    key = before.ids.get(path_key(path), "")
     if key in ours:
         return list(ours.subtree(key))
-    if _key(path) in before.kinds:
+    if path_key(path) in before.kinds:
         return _under(path[:-1], before, ours)
     tops = [node for node in ours.active if node.id not in before.graph and _alike(path[-1], node.title)]
     return list({one.id: one for node in tops for one in ours.subtree(node.id)}.values())

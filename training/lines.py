@@ -248,7 +248,7 @@ class Plan:
         Raises:
             LineError: it is about what is not there, or changes nothing.
         """
-        path, other = _key(change.path), _key(change.other)
+        path, other = path_key(change.path), path_key(change.other)
         {"+": self._new, "=": self._value, "-": self._leaves, "%": self._leaves, "^": self._returns,
          "x": self._finished, "o": self._finished, "~": self._moved, "@": self._waits, "!@": self._waits,
          }[change.op](change, path, other)  # fmt: skip
@@ -304,7 +304,8 @@ class Plan:
         return [one for one in state if one[: len(path)] == path]
 
 
-def _key(path: tuple[str, ...]) -> tuple[str, ...]:
+def path_key(path: Sequence[str]) -> tuple[str, ...]:
+    """A path as it is looked up, in whatever case it was written."""
     return tuple(part.lower() for part in path)
 
 
