@@ -255,7 +255,7 @@ def goes_on(state: State, runtime: Runtime[Context], *, services: Services) -> L
 
 def _left_open(turn: Turn, graph: TaskGraph) -> bool:
     """Whether a question of the turn has no answer in the tasks, or of something else, or one out of date."""
-    if any(step.asked is not None and step.asked.free for step in turn.steps):
+    if turn.asks_freely:
         return True
     if not turn.answers or turn.known:
         return not turn.operations and turn.utterance.rstrip().endswith("?")
@@ -668,10 +668,9 @@ def _wants_model(brief: Brief) -> bool:
 
     That is what tools gave, now or before, and answers to questions of no kind.
     """
-    free = any(step.asked is not None and step.asked.free for step in brief.turn.steps)
     told = [brief.graph[key] for answer in brief.answers for key in answer.tasks if key in brief.graph]
     by_tools = bool(brief.turn.acts) or any(node.source.startswith("tool:") for node in told)
-    return brief.style == "model" or (brief.style == "auto" and (free or by_tools))
+    return brief.style == "model" or (brief.style == "auto" and (brief.turn.asks_freely or by_tools))
 
 
 def _streamed(key: str, pieces: Generator[str, None, Usage]) -> tuple[AIMessage, Usage]:

@@ -93,6 +93,11 @@ class Turn(BaseModel):
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
+    @property
+    def asks_freely(self) -> bool:
+        """Whether something is asked that no kind of question fits."""
+        return any(step.asked is not None and step.asked.free for step in self.steps)
+
     def with_usage(self, usage: Usage) -> Turn:
         """The turn with what something cost added."""
         costs = {
