@@ -23,6 +23,7 @@ from taskloom.memory.operations import (
     undoable,
 )
 from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import WEEKDAYS
 
 from . import values
 from .exact_asking import Asking
@@ -454,7 +455,7 @@ class Exact(Parts, Asking):
 def _ways_to_say(entity: str) -> tuple[str, ...]:
     """An entity as a plan may name it: as said, in the singular, a weekday also cut or in full."""
     word = entity.lower().rstrip(".")
-    days = [day for day in values.WEEKDAYS if len(word) > 2 and day.startswith(word)]
+    days = [day for day in WEEKDAYS if len(word) > 2 and day.startswith(word)]
     return (
         tuple(dict.fromkeys((entity, singular(entity), *days, *(day[:3] for day in days)))) if entity else ()
     )

@@ -13,12 +13,14 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
+from taskloom.memory.words import MONTHS, WEEKDAYS
+
 from .values import NUMBER_WORDS
 
 Kind: TypeAlias = Literal["literal", "phone", "date", "time", "amount", "code", "number"]
 
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+_MONTHS = [name[:3] for name in MONTHS]
+_DAYS = [name[:3] for name in WEEKDAYS]
 _RELATIVE = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
 _CURRENCIES = {"$": "$", "dollar": "$", "buck": "$", "usd": "$", "€": "€", "euro": "€", "eur": "€",
                "£": "£", "pound": "£", "gbp": "£"}  # fmt: skip

@@ -9,15 +9,11 @@ from __future__ import annotations
 from calendar import monthrange
 from datetime import date, datetime, timedelta
 
-from taskloom.memory.words import NUMBERS
+from taskloom.memory.words import MONTHS, NUMBERS, WEEKDAYS
 
 from . import patterns as re
-from .values import NUMBER_WORDS, WEEKDAYS, duration_of, kind_of, number_of
+from .values import NUMBER_WORDS, duration_of, kind_of, number_of
 
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-    "november", "december",
-)  # fmt: skip
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])\.?"
@@ -112,7 +108,7 @@ def _named_moved(text: str, days: int, months: int, now: datetime) -> str | None
     alone = list(_MONTH_ALONE.finditer(text))
     if len(alone) == 1 and months % 12 and re.search(r"\d", text) is None:
         (one,) = alone
-        name = _in_style(one[0], _MONTHS[(_month(one[0]) - 1 + months) % 12])
+        name = _in_style(one[0], MONTHS[(_month(one[0]) - 1 + months) % 12])
         return f"{text[: one.start()]}{name}{text[one.end() :]}"
     return None
 
@@ -186,7 +182,7 @@ def _written(one: re.Match[str], day: date) -> str:
     if got["day3"]:
         return ordinal(day.day)
     number = ordinal(day.day) if got["end"] or got["end2"] else str(day.day)
-    month = _in_style(got["month"] or got["month2"], _MONTHS[day.month - 1])
+    month = _in_style(got["month"] or got["month2"], MONTHS[day.month - 1])
     year = f"{got['gap'] or got['gap2']}{day.year}" if got["year"] or got["year2"] else ""
     return f"{number}{got['of']}{month}{year}" if got["day"] else f"{month}{got['the']}{number}{year}"
 
@@ -196,7 +192,7 @@ def _as_wide(text: str, number: int) -> str:
 
 
 def _month(name: str) -> int:
-    return next(n for n, one in enumerate(_MONTHS, 1) if one.startswith(name[:3].lower()))
+    return next(n for n, one in enumerate(MONTHS, 1) if one.startswith(name[:3].lower()))
 
 
 def _weekday_moved(text: str, days: int) -> str:
@@ -211,7 +207,7 @@ def _weekday_moved(text: str, days: int) -> str:
 def _in_style(text: str, name: str) -> str:
     """A month or weekday cut, and in capital letters, as another is."""
     plain = text.rstrip(".").lower()
-    cut = plain not in (*_MONTHS, *WEEKDAYS)
+    cut = plain not in (*MONTHS, *WEEKDAYS)
     made = name[:3] if cut else name
     made = (
         made.upper()

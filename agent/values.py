@@ -288,9 +288,6 @@ def with_number(text: str, number: Decimal) -> str:
     return str(number)
 
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
-
 def parsed(text: str, kind: Kind, now: datetime) -> datetime | None:
     """What a date or time means, by dateparser; None where it has no meaning on its own."""
     import dateparser

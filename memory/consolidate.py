@@ -27,7 +27,7 @@ from . import dag
 from .facts import FactGraph, earlier, moment
 from .records import Fact, record_id
 from .tasks import Revision, TaskGraph, TaskNode
-from .words import NUMBERS, SPEAKER, STOP, fold, words
+from .words import MONTHS, NUMBERS, SPEAKER, STOP, fold, words
 
 Vector: TypeAlias = NDArray[np.float32]
 
@@ -299,11 +299,7 @@ def _capital(text: str) -> str:
 # ---- summarise: narrative units of a model ------------------------------------------------------
 
 
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-    "november", "december",
-)  # fmt: skip
-_MONTH = "|".join(_MONTHS)
+_MONTH = "|".join(MONTHS)
 _DAY = re.compile(
     rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)? (?:{_MONTH})|(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?)\b", re.IGNORECASE
 )
@@ -352,13 +348,13 @@ def _around(turn: Exchange) -> str:
     """Months and years that a turn may speak of without naming them: this one, the last and the next."""
     near = (turn.at + timedelta(days=days) for days in (-30, 0, 30))
     years = (turn.at.year + years for years in (-1, 0, 1))
-    return " ".join((*(_MONTHS[one.month - 1] for one in near), *map(str, years)))
+    return " ".join((*(MONTHS[one.month - 1] for one in near), *map(str, years)))
 
 
 def _days(turns: Iterable[Exchange]) -> set[tuple[str, ...]]:
     """The days from a week before the turns to a week after them, as stems in both orders."""
     days = (turn.at + timedelta(days=offset) for turn in turns for offset in range(-7, 8))
-    named = {words(f"{one.day} {_MONTHS[one.month - 1]}") for one in days}
+    named = {words(f"{one.day} {MONTHS[one.month - 1]}") for one in days}
     return named | {pair[::-1] for pair in named}
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from .ranking import exact, stems
 from .records import IntentUnit, Pair
-from .words import NUMBERS, STOP, fold
+from .words import MONTHS, NUMBERS, STOP, WEEKDAYS, fold
 
 # ---- what is wanted ---------------------------------------------------------------------------------
 
@@ -53,12 +53,8 @@ def bare(text: str) -> str:
     return left if re.search(r"\w", left) else folded
 
 
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
-_MONTH_NAME = "|".join(_MONTHS)
-_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+_MONTH_NAME = "|".join(MONTHS)
+_DAYS = "|".join(WEEKDAYS)
 _SPAN = rf"(?:week|month|year|spring|summer|autumn|fall|winter|weekend|night|{_DAYS}|{_MONTH_NAME})"
 _DID = r"(?:i|we) (?:did|had|took|used|got|ordered|booked|rented|reserved)"
 _EARLIER = (
@@ -197,7 +193,7 @@ def seeks(text: str) -> float:
 
 # ---- which one is meant -----------------------------------------------------------------------------
 
-_MONTH = {name[:size]: n for n, name in enumerate(_MONTHS, 1) for size in (3, len(name))}
+_MONTH = {name[:size]: n for n, name in enumerate(MONTHS, 1) for size in (3, len(name))}
 _NAMED_MONTH = rf"({'|'.join(sorted(_MONTH, key=len, reverse=True))})"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 _DATES = (

@@ -78,6 +78,11 @@ NUMBERS = (
     "eleven",
     "twelve",
 )
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+    "november", "december",
+)  # fmt: skip
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DIGITS = {stem(word): str(number) for number, word in enumerate(NUMBERS)}
 
 
