@@ -26,16 +26,21 @@ _DAYS = re.compile(
     rf"(?P<y>\d{{4}})-(?P<m>\d{{2}})-(?P<d>\d{{2}})(?!\d)"
     rf"|(?P<md>\d{{1,2}})/(?P<dd>\d{{1,2}})(?:/(?P<yd>\d{{4}}|\d{{2}}))?(?![\d/])"
     rf"|(?P<dp>\d{{1,2}})\.(?P<mp>\d{{1,2}})\.(?P<yp>\d{{4}}|\d{{2}})?(?!\d)"
-    rf"|(?:(?P<first>\d{{1,2}}){_END}?(?P<dash>{_RANGE}))?(?P<day>\d{{1,2}})(?P<end>{_END})?(?P<of>\s+(?:of\s+)?)"
+    rf"|(?:(?P<first>\d{{1,2}})(?P<begin>{_END})?(?P<dash>{_RANGE}))?(?P<day>\d{{1,2}})(?P<end>{_END})?(?P<of>\s+(?:of\s+)?)"
     rf"(?P<month>{_MONTH})(?:(?P<gap>,?\s+)(?P<year>\d{{4}}))?"
     rf"|(?P<month2>{_MONTH})(?P<the>\s+(?:the\s+)?)(?P<day2>\d{{1,2}})(?P<end2>{_END})?(?![\d:]|\s*[ap]\.?m|{_END}?{_RANGE}\d{{1,2}}(?!\d|:|\s*[ap]\.?m))"
     rf"(?:(?P<gap2>,?\s+)(?P<year2>\d{{4}}))?"
-    rf"|(?P<day3>\d{{1,2}})(?P<end3>{_END})(?![a-z])"
+    rf"|(?:(?P<first3>\d{{1,2}})(?P<begin3>{_END})?(?P<dash3>{_RANGE}))?(?P<day3>\d{{1,2}})(?P<end3>{_END})(?![a-z])"
     rf")?",
     re.IGNORECASE,
 )
 _NAMED_DAY = re.compile(r"\b(?:day after tomorrow|tomorrow|today|tonight)\b", re.IGNORECASE)
 _NOW = {"today": 0, "tonight": 0, "tomorrow": 1, "day after tomorrow": 2}
+_EITHER = re.compile(
+    rf"{_MONTH}\s+(?:the\s+)?\d{{1,2}}{_END}?\s+(?:or|and)\s+(?:the\s+)?\d"
+    rf"|\d{_END}?\s+(?:or|and)\s+(?:the\s+)?\d{{1,2}}{_END}?\s+(?:of\s+)?{_MONTH}",
+    re.IGNORECASE,
+)
 _MONTH_ALONE = re.compile(rf"(?<![a-z]){_MONTH}", re.IGNORECASE)
 _CALENDAR = re.compile(r"(an?|half\s+an?|\d+|[a-z]+)?[\s-]*(month|year)s?\b", re.IGNORECASE)
 
@@ -88,6 +93,8 @@ def _date_moved(text: str, days: int, months: int, now: datetime) -> str | None:
         return _named_moved(text, days, months, now)
     if len(found) > 2 or (len(found) == 2 and not any(map(_is_weekday, found))):
         return None  # 'Friday evening, May 3' is one day, 'May 3 or May 5' is not
+    if _EITHER.search(text) or _NAMED_DAY.search(text):
+        return None  # 'May 3 or 4', 'tomorrow or Friday'
     for one in reversed(found):
         inner = _moved_day(one, days, months, now.date())
         if inner is None:
@@ -102,7 +109,9 @@ def _is_weekday(one: re.Match[str]) -> bool:
 
 def _named_moved(text: str, days: int, months: int, now: datetime) -> str | None:
     """'tomorrow' as a date; a month alone by months."""
-    if (one := _NAMED_DAY.search(text)) is not None and not months:
+    named = list(_NAMED_DAY.finditer(text))
+    if len(named) == 1 and not months:
+        (one,) = named
         day = now.date() + timedelta(days=_NOW[one[0].lower()] + days)
         return f"{text[: one.start()]}{day:%B} {ordinal(day.day)}{text[one.end() :]}"
     alone = list(_MONTH_ALONE.finditer(text))
@@ -136,11 +145,12 @@ def _moved_day(one: re.Match[str], days: int, months: int, today: date) -> str |
         return None
     new = _later(old, days, months)
     first = ""
-    if got["first"]:
-        begins = _date(str(old.year), old.month, int(got["first"]), today)
-        if begins is None or (start := _later(begins, days, months)).month != new.month:
+    if starts := got["first"] or got["first3"]:
+        begins = _date(str(old.year), old.month, int(starts), today)
+        if begins is None or begins > old or (start := _later(begins, days, months)).month != new.month:
             return None
-        first = f"{start.day}{got['dash']}"
+        shown = ordinal(start.day) if got["begin"] or got["begin3"] else str(start.day)
+        first = f"{shown}{got['dash'] or got['dash3']}"
     return weekday + first + _written(one, new)
 
 

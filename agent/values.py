@@ -34,12 +34,14 @@ _WEEKDAY = (
 )
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?(?![\d:]|\s*(?:[ap]\.?m|people|guests|nights|%))"
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)"
+_FROM = r"(?<![:/.-])\d{1,2}(?:st|nd|rd|th)?\s*[-–]\s*"
+_NO_DAY = r"(?!\s+(?:one|time|option|date|draft|version|round|floor|street|avenue|session|choice|item|item|place|part|half|grade|year|row|class|century)s?\b)"
 _DATE = "|".join(
     [
         r"\d{4}-\d{2}-\d{2}",
         r"\d{1,2}/\d{1,2}(?:/\d{2,4})?",
         rf"(?:{_WEEKDAY},?\s+(?:the\s+)?)?{_MONTH}\s+(?:the\s+)?{_DAY}(?:\s*(?:-|–|to|through|until)\s*(?:{_MONTH}\s+)?{_DAY})?(?:,?\s+\d{{4}})?",
-        rf"(?:{_WEEKDAY},?\s+)?(?:the\s+)?{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}})?",
+        rf"(?:{_WEEKDAY},?\s+)?(?:the\s+)?(?:{_FROM})?{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}})?",
         rf"(?:(?:early|mid|late|end of|beginning of)[\s-]+)?(?:next\s+|this\s+)?{_MONTH}\s+\d{{4}}",
         rf"(?:the\s+)?{_ORDINAL}\s+of\s+(?:this|next|last)\s+month",
         rf"(?:this|next|last|coming)\s+(?:{_WEEKDAY}|weekend|week|month|year|quarter|spring|summer|autumn|fall|winter)",
@@ -48,7 +50,7 @@ _DATE = "|".join(
         r"(?:the\s+)?day\s+after\s+tomorrow|today|tomorrow|tonight|yesterday",
         rf"in\s+{_NUMBER}\s+(?:days?|weeks?|months?|years?)(?:['’]?\s+time)?",
         rf"(?:early|mid|late|end\s+of|beginning\s+of)[\s-]+{_MONTH}",
-        rf"the\s+{_ORDINAL}(?!\s+(?:one|time|option|date|draft|version|round|floor|street|avenue|session|choice|item|item|place|part|half))",
+        rf"(?:the\s+|(?:the\s+)?{_FROM}){_ORDINAL}{_NO_DAY}",
         rf"(?<=in\s){_MONTH}|(?<=to\s){_MONTH}|(?<=for\s){_MONTH}|(?<=until\s){_MONTH}|(?<=by\s){_MONTH}",
     ]
 )
@@ -288,10 +290,18 @@ def with_number(text: str, number: Decimal) -> str:
     return str(number)
 
 
+_SEVERAL = re.compile(
+    rf"(?=.*[a-z])(?:.*[^\d:/.-])?\d{{1,2}}(?:st|nd|rd|th)?\s*(?:[-–]|\b(?:to|until|through|or|and)\b)\s*(?:the\s+)?{_DAY}(?![/.-]\d)",
+    re.IGNORECASE,
+)
+
+
 def parsed(text: str, kind: Kind, now: datetime) -> datetime | None:
-    """What a date or time means, by dateparser; None where it has no meaning on its own."""
+    """What a date or time means, by dateparser; None where it has no meaning on its own, or several."""
     import dateparser
 
+    if kind == "date" and _SEVERAL.match(text):
+        return None
     if kind == "time":
         if re.fullmatch(r"\d{1,2}", text.strip()):
             text = f"{text.strip()}:00"
@@ -354,9 +364,14 @@ _UNITS = {"min": timedelta(minutes=1), "hour": timedelta(hours=1), "hr": timedel
           "day": timedelta(days=1), "night": timedelta(days=1), "week": timedelta(days=7),
           "fortnight": timedelta(days=14), "month": timedelta(days=30), "year": timedelta(days=365)}  # fmt: skip
 
+_LONGEST = timedelta(days=timedelta.max.days)
+
 
 def duration_of(text: str) -> timedelta | None:
-    """A duration in words ('an hour and a half', '30 minutes', 'two days'), or None."""
+    """A duration in words ('an hour and a half', '30 minutes', 'two days'), or None.
+
+    One that is too long for a `timedelta` is as many days as that can hold: more than any calendar has.
+    """
     lowered = text.lower().strip()
     found = re.search(
         rf"(half\s+an?|an?|{_NUMBER})?[\s-]*(min|hour|hr|day|night|week|fortnight|month|year)", lowered
@@ -368,4 +383,5 @@ def duration_of(text: str) -> timedelta | None:
     count = 0.5 if amount.startswith("half") else 1.0 if number is None else float(number)
     if "and a half" in lowered:
         count += 0.5
-    return _UNITS[found[2]] * count
+    unit = _UNITS[found[2]]
+    return unit * count if count < _LONGEST / unit else _LONGEST

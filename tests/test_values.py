@@ -40,6 +40,12 @@ SPOTTED = [
     ("may be", []),
     ("the 3rd", [("date", "the 3rd")]),
     ("the 3rd option", []),
+    ("we are away 3-5th", [("date", "3-5th")]),
+    ("the 3rd–5th of May", [("date", "the 3rd–5th of May")]),
+    ("3-5 May", [("date", "3-5 May")]),
+    ("grades 3-5th grade", []),
+    ("at 10:30 -5 May", [("time", "10:30"), ("date", "5 May")]),
+    ("tomorrow or today", [("date", "tomorrow"), ("date", "today")]),
     ("12/25", [("date", "12/25")]),
     ("24/36", []),
     ("2026-04-05", [("date", "2026-04-05")]),
@@ -82,6 +88,9 @@ KINDS: list[tuple[str, Kind | None]] = [
     ("June 10th", "date"),
     ("June", "date"),
     ("next Friday", "date"),
+    ("3-5th", "date"),
+    ("the 3-5th", "date"),
+    ("tomorrow or today", None),
     ("at 4", "time"),
     ("noon", "time"),
     ("$1,500", "amount"),
@@ -165,14 +174,18 @@ MOVED: list[tuple[str, str, str | None]] = [
     ("Friday evening, May 3", "+1 day", "Saturday evening, May 4"), ("the 3rd", "+2 days", "the 5th"),
     ("from the 5th on", "+2 days", "from the 7th on"), ("Sunday the 12th", "-2 days", "Friday the 10th"),
     ("the 12th at 9", "+1 day", "the 13th at 9"), ("mon 3rd", "+2 days", "wed 5th"), ("the 28th", "+1 week", "the 4th"),
-    ("5-6 oct", "+1 day", "6-7 oct"), ("31 to 1 june", "+1 day", None), ("tomorrow", "+1 day", "March 4th"),
+    ("5-6 oct", "+1 day", "6-7 oct"), ("3-5th", "+1 day", "4-6th"), ("the 30th-31st", "-1 day", "the 29th-30th"),
+    ("28-2nd", "+1 day", None), ("tomorrow or today", "+1 day", None), ("tomorrow or Friday", "+1 day", None),
+    ("May 3 or 4", "+1 day", None), ("3 or 4 May", "+1 day", None), ("3rd-5th of May", "+1 day", "4th-6th of May"),
+    ("31 to 1 june", "+1 day", None), ("tomorrow", "+1 day", "March 4th"),
     ("31 January", "+1 month", "28 February"), ("1st sept", "-1 month", "1st aug"), ("June 10", "+1 year", "June 10"),
     ("June", "+2 months", "August"), ("29 February 2028", "+1 year", "28 February 2029"),
     ("Thursday", "+7 days", None), ("Thursday", "+1 month", None), ("the 3rd", "+1 month", None), ("June", "+3 days", None),
     ("the crack of doom", "+1 day", None), ("May 3 or June 4", "+1 day", None), ("31.31.", "+1 day", None),
     ("2 PM", "+90 minutes", "3:30 PM"), ("2 pm", "+1 hour", "3 pm"), ("2pm", "+1 hour", "3pm"), ("2 p.m.", "+1 hour", "3 p.m."),
     ("noon", "+1 hour", "1 PM"), ("12 noon", "+1 hour", "1 PM"), ("24 hours", "+12 hours", None),
-    ("9999-12-31", "+1 day", None), ("2026-01-01", "-3000 years", None), ("May 3-5", "+1 day", None), ("midnight", "+1 hour", "1 AM"), ("11 AM", "+1 hour", "12 PM"), ("14:00", "-1 hour", "13:00"),
+    ("9999-12-31", "+1 day", None), ("tomorrow", "+99999999999 days", None), ("9 AM", "+99999999999 days", None),
+    ("tomorrow", "+999999999999 years", None), ("2026-01-01", "-3000 years", None), ("May 3-5", "+1 day", None), ("midnight", "+1 hour", "1 AM"), ("11 AM", "+1 hour", "12 PM"), ("14:00", "-1 hour", "13:00"),
     ("06:00 start", "+1 hour", "07:00 start"),
     ("4", "+1 hour", "5"), ("4", "+30 minutes", "4:30"), ("4 o'clock", "+1 hour", "5 o'clock"), ("fri 5", "+30 minutes", "fri 5:30"),
     ("2 to 6", "-1 hour", "1 to 5"), ("from 2 to 6", "+30 minutes", "from 2:30 to 6:30"), ("10-12", "+1 hour", "11-13"),
@@ -231,12 +244,23 @@ def test_what_has_no_meaning_is_not_parsed() -> None:
     assert parsed("the crack of doom", "date", NOW) is None
 
 
+@pytest.mark.parametrize("text", ["3-5th", "the 3rd and the 5th", "3-5 May", "May 3-5", "tomorrow or today"])
+def test_several_days_are_not_parsed_as_one(text: str) -> None:
+    assert parsed(text, "date", NOW) is None
+
+
+@pytest.mark.parametrize("text", ["2026-06-10", "6/10/2026", "June 10th, 2026", "10 June"])
+def test_one_day_is_parsed(text: str) -> None:
+    assert parsed(text, "date", NOW) is not None
+
+
 # ---- durations ------------------------------------------------------------------------------------
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 DURATIONS = [
     ("an hour and a half", 1.5 * HOUR), ("half an hour", HOUR / 2), ("30 minutes", HOUR / 2), ("two days", 2 * DAY),
     ("a fortnight", 14 * DAY), ("one night", DAY), ("week", 7 * DAY), ("2.5 hrs", 2.5 * HOUR), ("soon", None),
+    ("99999999999 days", 999_999_999 * DAY), (f"{'9' * 400} years", 999_999_999 * DAY),
 ]  # fmt: skip
 
 
