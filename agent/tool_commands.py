@@ -15,7 +15,7 @@ from .command import AsJson, examples, print_json
 
 if TYPE_CHECKING:
     from taskloom.tools.config import Loaded
-    from taskloom.tools.registry import Equipped, Registry
+    from taskloom.tools.registry import Equipped
 
 tools = typer.Typer(
     name="tools",
@@ -62,7 +62,7 @@ def list_tools(
 def show(name: Name, config: Config = None) -> None:
     """Show one tool with its parameters, as JSON."""
     with _loaded(config) as loaded:
-        print_json(_told(_named(loaded.registry, name)))
+        print_json(_told(_named(loaded, name)))
 
 
 @tools.command(
@@ -89,7 +89,7 @@ def try_tool(
     from taskloom.tools.shared import Shared
 
     with _loaded(config) as loaded:
-        equipped, shared = _named(loaded.registry, name), Shared(loaded.config.shared)
+        equipped, shared = _named(loaded, name), Shared(loaded.config.shared)
         try:
             args = validated(equipped, _arguments(equipped, given or ()))
         except ToolError as error:
@@ -170,10 +170,13 @@ def _show(found: Iterable[Equipped]) -> None:
         out.print(fill(told, out.width - 1, initial_indent="    ", subsequent_indent="    "))
 
 
-def _named(registry: Registry, name: str) -> Equipped:
-    if name not in registry:
-        raise _wrong(f"there is no tool {name!r}; there are: {', '.join(registry) or 'none'}")
-    return registry[name]
+def _named(loaded: Loaded, name: str) -> Equipped:
+    """The tool of a name, or the only one that an entry of the file gives with that `use`."""
+    given = loaded.uses.get(name, ())
+    known = name if name in loaded.registry or len(given) != 1 else given[0]
+    if known not in loaded.registry:
+        raise _wrong(f"there is no tool {name!r}; there are: {', '.join(given or loaded.registry) or 'none'}")
+    return loaded.registry[known]
 
 
 def _wrong(message: str) -> Exception:

@@ -269,6 +269,17 @@ def test_show(config: Path, invoke: Invoke) -> None:
     assert "there is no tool 'search'; there are: search_flights, book_seat, add" in told
 
 
+def test_a_tool_goes_by_its_use_in_the_file_too(config: Path, invoke: Invoke) -> None:
+    (module,) = config.parent.glob("*.py")
+    module.write_text(f"{module.read_text()}\nboth = [add, letter]\n")
+    uses = ["taskloom.python", f"{module.stem}:budget", f"{module.stem}:both"]
+    config.write_text(json.dumps({"tools": [{"use": use} for use in uses], "shared": {"budget": 500}}))
+    assert invoke("tools", "show", "taskloom.python").stdout == invoke("tools", "show", "python").stdout
+    assert invoke("tools", "try", uses[1]).stdout == "500\n"
+    told = one_line(invoke("tools", "show", uses[2], code=2))
+    assert told.endswith(f"there is no tool '{uses[2]}'; there are: add, letter")
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

@@ -253,12 +253,13 @@ class _Loader(yaml.SafeLoader):
 class Loaded:
     """A configuration with its tools made. Close it when they are no longer needed.
 
-    schemas: the file with task schemas. bank: None where the configuration has none. resources: what the
-    tools keep open.
+    uses: the names of the tools that each `use` gives. schemas: the file with task schemas. bank: None where
+    the configuration has none. resources: what the tools keep open.
     """
 
     config: AgentConfig
     registry: Registry
+    uses: Mapping[str, tuple[str, ...]]
     schemas: Path | None
     bank: MemoryBank | None
     resources: ExitStack
@@ -291,10 +292,12 @@ def load_agent(
     if folder not in sys.path:
         sys.path.append(folder)
     with ExitStack() as resources:
-        found, wrong = list[Equipped](), list[str]()
+        found, wrong, uses = list[Equipped](), list[str](), dict[str, tuple[str, ...]]()
         for number, entry in enumerate(config.tools, 1):
             try:
-                found += _of_entry(entry, model, resources)
+                made = _of_entry(entry, model, resources)
+                found += made
+                uses[entry.use] = (*uses.get(entry.use, ()), *(one.name for one in made))
             except ToolError as error:
                 wrong.append(f"tool {number} ({entry.use or entry.name}): {error}")
         bank = None
@@ -317,7 +320,7 @@ def load_agent(
             registry = Registry(found, index)
         except ToolDefinitionError as error:
             raise ToolDefinitionError(f"{path}: {error}") from error
-        return Loaded(config, registry, schemas, bank, resources.pop_all())
+        return Loaded(config, registry, uses, schemas, bank, resources.pop_all())
 
 
 def _bank(config: AgentConfig, folder: Path, documents: Callable[[], Index] | None) -> MemoryBank | None:
