@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 import textwrap
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -71,13 +72,32 @@ def test_the_tools_do_what_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("TASKLOOM_TOOLS", str(tmp_path / "agent.yaml"))
     (tmp_path / "agent.yaml").write_text(block("yaml"))
     (tmp_path / "travel.py").write_text(block("py"))
-    written = block("tools")
-    script = tmp_path / "script.json"
-    said = re.findall(r"^> (.*)$", written, re.MULTILINE)
-    script.write_text(json.dumps([{"user": user, "approve": True} for user in said]))
-    result = CliRunner().invoke(app, ["run", str(script)])
-    printed = "\n".join(line.rstrip() for line in result.stdout.splitlines())
-    assert written.strip() == printed.strip(), "paste what run prints into README.md"
+    monkeypatch.setenv("TASKLOOM_HOME", str(tmp_path / "home"))
+    written = [line for line in block("tools").splitlines() if line]
+    typed = re.findall(r"^(?:> |Do it\? .*: )(.*)$", "\n".join(written), re.MULTILINE)
+    result = CliRunner().invoke(app, ["chat"], input="\n".join([*typed, "/quit"]))
+    _, *printed = (line.rstrip() for line in result.stdout.splitlines())
+    assert written == printed[: len(written)], "paste what chat prints into README.md"
+    assert printed[len(written)] == "> /quit"
+
+
+def test_the_script_shows_what_a_session_knows_of_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TASKLOOM_MODEL", "")
+    example = re.search(r"^A script is a list such as\s+`(\[.*?\])`", README, re.MULTILINE)
+    assert example
+    (tmp_path / "script.json").write_text(example[1])
+    printed = CliRunner().invoke(app, ["run", str(tmp_path / "script.json")]).stdout
+    assert "I suggest: destination Rome" in printed.split("\n\n")[1]
+
+
+def test_code_in_the_text_says_where_its_names_are_from() -> None:
+    calls = re.findall(r"`([\w=]*(?:replace|[A-Z]\w+)\([^`]*\))`(?:\s+\(([^)]*)\))?", README)
+    assert len(calls) == 4
+    for code, beside in calls:
+        found = {name for module in re.findall(r"`([\w.]+)`", beside) for name in dir(import_module(module))}
+        assert set(re.findall(r"\b[A-Z]\w+", code)) - {"True"} <= found, code
 
 
 def test_the_snippet_is_the_one_that_is_tested() -> None:
@@ -143,6 +163,20 @@ def test_the_schema_can_be_read() -> None:
 
 def test_the_limits_are_as_told() -> None:
     assert f"at most {MAX_UTTERANCE:,} characters" in README
+    measured = (ROOT / "training" / "README.md").read_text(encoding="utf-8")
+    row = re.search(r"^\| the local reader \| (\d+) / (\d+) / (\d+) \|", measured, re.MULTILINE)
+    assert row
+    right, asked, wrong = row.groups()
+    told = f"{right} % are held without a model, {asked} % are asked about and {wrong} % are misread"
+    assert told in " ".join(README.split())
+
+
+def test_the_benchmarks_say_what_they_need() -> None:
+    told = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    for script in (ROOT / "benchmarks").glob("*.py"):
+        if "from tests.test_" in script.read_text(encoding="utf-8"):
+            (row,) = re.findall(rf"^\| `{script.name}` \|.*$", told, re.MULTILINE)
+            assert "needs pytest" in row, script.name
 
 
 def test_links_lead_somewhere() -> None:
