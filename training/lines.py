@@ -21,7 +21,8 @@ DIALOGUES = Path(__file__).parent / "dialogues"
 
 SPLITS = {
     "train": (
-        "customer", "driver", "engineer", "florist", "lead", "office", "parent", "stage", "student",
+        "caterer", "customer", "driver", "engineer", "florist", "landlord", "lead", "nurse", "office", "parent",
+        "stage", "student", "teen", "traveller", "treasurer",
     ),
     "calibration": ("translator",),
     "test": ("organiser",),
