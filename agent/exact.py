@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from taskloom.memory.operations import (
     Check,
+    Clarify,
     Complete,
     Inactivate,
     Link,
@@ -30,11 +31,12 @@ from .exact_asking import Asking
 from .exact_parts import Parts
 from .exact_places import ONE_OF_MANY, Doubt, says_all
 from .finding import slot_name
+from .gate import told
 from .ground_base import exchanged, renewed, same_value
 from .interpreter import Detail, Step, View
 from .lexicon import content, singular
 from .outline import is_assignee
-from .wording import base, clip, entries, join
+from .wording import DID_YOU_MEAN, base, clip, entries, join
 
 
 def ground_exactly(steps: Iterable[Step], view: View) -> tuple[Operation, ...]:
@@ -55,6 +57,14 @@ def ground_exactly(steps: Iterable[Step], view: View) -> tuple[Operation, ...]:
 
 class Exact(Parts, Asking):
     """All steps, each by the method of its act."""
+
+    def _unsure(self, step: Step) -> None:
+        trial = ground_exactly(step.proposed, self.view)
+        choices = tuple(one for one in trial if not isinstance(one, Check | Clarify))
+        if not choices:
+            super()._unsure(step)
+        question = f"{DID_YOU_MEAN}{told(choices, self.graph)}?"
+        self.clarify(step, question, ("yes",) if len(choices) == 1 else (), choices)
 
     # ---- something new -----------------------------------------------------------------------------
 

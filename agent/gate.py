@@ -51,9 +51,14 @@ class Gate:
         """Read by the model, unless nothing can be misread."""
         if self.reader == "auto" and _may_spare(utterance, view):
             reading = self.local.read(utterance, view)
-            if reading.sure and _as_it_must(reading.steps, utterance, view):
+            if spared(reading, utterance, view):
                 return reading
         return self.model.read(utterance, view)
+
+
+def spared(reading: Reading, utterance: str, view: View) -> bool:
+    """Whether an utterance needs no model, and the local reader made of it just what it must be."""
+    return _may_spare(utterance, view) and reading.sure and _as_it_must(reading.steps, utterance, view)
 
 
 def _may_spare(utterance: str, view: View) -> bool:
@@ -65,6 +70,12 @@ def _may_spare(utterance: str, view: View) -> bool:
 
 def _bare(utterance: str) -> str:
     return re.sub(r"[\s,.!]+", " ", utterance.replace("’", "'")).strip()
+
+
+def agrees(utterance: str) -> bool:
+    """Whether an utterance is nothing but a yes."""
+    bare = _bare(utterance).lower()
+    return bool(_BARE.fullmatch(bare)) and not bare.startswith("n")
 
 
 def _awaits_yes(view: View) -> bool:
@@ -150,9 +161,13 @@ def held_back(operations: Sequence[Operation], utterance: str, graph: TaskGraph)
     if not changes or not only_asks(utterance):
         return tuple(operations)
     kept = tuple(one for one in operations if isinstance(one, Check))
-    told = join(dict.fromkeys(_told(one, graph) for one in changes), limit=4)
-    question = f"You asked, so I changed nothing. Shall I {told}"
+    question = f"You asked, so I changed nothing. Shall I {told(changes, graph)}"
     return (*kept, Clarify(said=utterance[:300], question=f"{question}?", options=("yes",), choices=changes))
+
+
+def told(changes: Sequence[Operation], graph: TaskGraph) -> str:
+    """What operations would do, in a few words: 'add milk and mark the cake done'."""
+    return join(dict.fromkeys(_told(one, graph) for one in changes), limit=4)
 
 
 def _told(operation: Operation, graph: TaskGraph) -> str:

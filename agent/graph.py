@@ -90,7 +90,10 @@ def default_services(given: Settings | None = None, *, kept: bool = True) -> Ser
     kept: whether there will be later sessions; if not, no model is asked what they would want to know.
     """
     given = given or settings()
-    rules, template, chats = Taught(Rules()), TemplateResponder(), _chats(given)
+    from .plan.local import Local
+    from .reading.network import Packaged
+
+    rules, template, chats = Local(Taught(Rules()), Packaged()), TemplateResponder(), _chats(given)
 
     @cache
     def voice(model: str) -> Voice:

@@ -154,7 +154,7 @@ class Reading:
 
     steps: tuple[Step, ...]
     sure: bool = True
-    by: Literal["rules", "model"] = "rules"
+    by: Literal["rules", "network", "model"] = "rules"
     note: str = ""
     usage: Usage = Usage()
 

@@ -47,7 +47,7 @@ from .acting import ready, stale_results, undone
 from .choosing import Chooser
 from .exact import ground_exactly
 from .experiences import made, settled
-from .gate import held_back
+from .gate import agrees, held_back
 from .grounding import ground
 from .interpreter import Interpreter, Step, Usage, View
 from .lexicon import content
@@ -59,7 +59,7 @@ from .slots import ASK_AT_MOST, SchemaError, TaskSchema, asked_key, fill, load_s
 from .state import Approval, Change, Context, Decision, Pending, State, Turn, tasks_in
 from .statements import statements
 from .transfer import ThreadExport
-from .wording import clip, join, spoken
+from .wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip, join, spoken
 
 Update = dict[str, Any]
 Grounding = Callable[[Sequence[Step], View], tuple[Operation, ...]]
@@ -67,6 +67,7 @@ Grounding = Callable[[Sequence[Step], View], tuple[Operation, ...]]
 MAX_UTTERANCE = 20_000  # characters; a longer text is a document, not something said
 FOCUS = 12  # tasks kept in focus
 EXCHANGES = 2  # (user, assistant) pairs that go along for pronouns
+MISSED = 40  # messages that are looked through for what was not understood
 SMALL_TALK = 300  # characters of a reply to small talk
 THANKS = "Thank you, I noted that."
 NOT_APPROVED = "you did not approve it, so nothing was removed"
@@ -146,7 +147,7 @@ def classify_intent(state: State, runtime: Runtime[Context], *, services: Servic
     turn = turn_of(state)
     if not turn.steps:
         return {}
-    ground = services.exactly if turn.by == "model" else services.ground
+    ground = services.ground if turn.by == "rules" else services.exactly
     view = _view(state, turn.number, context_of(runtime), services)
     operations = held_back(ground(turn.steps, view), turn.utterance, view.graph)
     question = next((operation for operation in operations if isinstance(operation, Clarify)), None)
@@ -358,8 +359,25 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
         message, usage = AIMessage(turn.reply, id=uuid4().hex), Usage()
     else:
         message, usage = _written(brief, services.voice(context.model).responder, services)
+        if turn.answers and turn.by != "model" and (told := _not_taken_in(state.get("messages", []))):
+            message = message.model_copy(update={"content": f"{message.text} {told}"})
     turn = turn.model_copy(update={"reply": str(message.text)})
     return {"messages": [message], "turn": turn.with_usage(usage)}
+
+
+def _not_taken_in(messages: Sequence[BaseMessage]) -> str:
+    """What an answer lacks: what the user said in the last turns and nobody understood; '' for nothing."""
+    recent = messages[-MISSED:]
+    missed = [
+        str(said.text)
+        for said, reply, after in zip(recent, recent[1:], recent[2:], strict=False)
+        if isinstance(said, HumanMessage)
+        and (NOT_UNDERSTOOD in reply.text or (DID_YOU_MEAN in reply.text and not agrees(str(after.text))))
+    ]
+    if not missed:
+        return ""
+    more = f" and {len(missed) - 1} more of your messages" if len(missed) > 1 else ""
+    return f"I did not understand “{clip(missed[-1], 60)}”{more}, so this leaves that out."
 
 
 def remember(state: State, runtime: Runtime[Context], *, services: Services) -> Update:

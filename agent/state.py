@@ -86,7 +86,7 @@ class Turn(BaseModel):
         default=(), description="What the user said of people or themselves, and long-term memory keeps."
     )
     acts: tuple[Act, ...] = Field(default=(), description="What tools did in this turn.")
-    by: Literal["rules", "model"] = "rules"
+    by: Literal["rules", "network", "model"] = "rules"
     note: str = ""
     reply: str = ""
     model_calls: int = 0

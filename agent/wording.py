@@ -10,6 +10,11 @@ from zlib import crc32
 
 from taskloom.memory.tasks import Revision
 
+NOT_UNDERSTOOD = (
+    "I am not sure that I understood that, so I changed nothing. Could you say it in shorter sentences?"
+)
+DID_YOU_MEAN = "Did you mean: "  # begins what is proposed instead of done
+
 
 def word_set(text: str) -> frozenset[str]:
     """The words of a text: a set that reads as text."""

@@ -286,7 +286,7 @@ def _verdict(graph: TaskGraph, question: Question) -> Verdict:
     if (question.tasks and not named) or (question.container and question.container not in graph):
         return Verdict(kind="unknown", claimed=question.value or question.about)
     targets = named or _about(graph, question)
-    if question.value is None and not targets:
+    if not question.value and not targets:
         return Verdict(kind="unknown", claimed=question.about)
     claimed = question.value or told(graph[targets[0]])
     past = _Past(graph)

@@ -19,13 +19,15 @@ from copy import copy
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from assemble import Read, Words, assembled
 from lines import Change, Dialogue, Turn, load, path_key
 
 from taskloom.agent.finding import kind_name, slot_name
 from taskloom.agent.grounding import ground
 from taskloom.agent.interpreter import View
 from taskloom.agent.lexicon import singular
+from taskloom.agent.plan.assemble import assembled
+from taskloom.agent.reading.clauses import Clause, Mention
+from taskloom.agent.reading.network import Packaged
 from taskloom.agent.replies import TemplateResponder
 from taskloom.agent.responder import Brief
 from taskloom.agent.rules import Rules
@@ -316,21 +318,29 @@ def rules(turn: Turn, view: View) -> Sequence[Operation]:
 def annotated(turn: Turn, view: View) -> Sequence[Operation]:
     """A reader that reads as annotated: what is lost then is lost in grounding."""
     clauses = [
-        Read(
+        Clause(
             clause.act,
             turn.text[clause.start : clause.end],
             tuple(
-                Words(span.role, turn.text[span.start : span.end], span.pair, span.start - clause.start)
+                Mention(span.role, turn.text[span.start : span.end], span.pair, span.start - clause.start)
                 for span in turn.spans
                 if span.clause == number
             ),
         )
         for number, clause in enumerate(turn.clauses)
     ]
-    return assembled(clauses, turn.text, view)
+    return assembled(clauses, turn.text, view).operations
 
 
-READERS: dict[str, Reader] = {"rules": rules, "annotated": annotated}
+_NETWORK = Packaged()
+
+
+def network(turn: Turn, view: View) -> Sequence[Operation]:
+    """The network of the package."""
+    return assembled(_NETWORK(turn.text, turn.before).clauses, turn.text, view).operations
+
+
+READERS: dict[str, Reader] = {"rules": rules, "annotated": annotated, "network": network}
 
 
 def run(dialogue: Dialogue, read: Reader) -> list[tuple[Turn, Outcome, str]]:

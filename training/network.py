@@ -5,19 +5,20 @@ Needs torch, tokenizers and safetensors (`pip install '.[train]'`); nothing of i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from lines import ACTS, ROLES, Clause, Span, Turn
+from lines import ACTS, ROLES, Turn
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from taskloom.agent.reading.network import BEFORE, LAST_WORDS, LONGEST, Numbers, plain
+from taskloom.agent.reading.network import Network as Reader
+
 TAGS = ("O", *(f"{begin}{role}" for role in ROLES for begin in "BI"))
-LONGEST, BEFORE = 160, 60  # word pieces of what is said, and of what was said before
 _NOTHING = -100  # a target that counts for nothing
 
 
@@ -33,13 +34,15 @@ class Encoder(nn.Module):
             for _ in range(layers)
         )
         self.drop = nn.Dropout(0.1)
+        for layer in self.layers:  # inner ones cost a third of the time and gain nothing here
+            layer.dropout.p = layer.self_attn.dropout = 0.0
 
-    def forward(self, ids: Tensor, parts: Tensor, mask: Tensor) -> Tensor:
-        """Word pieces [n, l], which text they are of, and which are there, as vectors [n, l, 384]."""
+    def forward(self, ids: Tensor, parts: Tensor, mask: Tensor | None) -> Tensor:
+        """Word pieces [n, l], which text they are of, which are there (None: all), as vectors [n, l, 384]."""
         places = torch.arange(ids.shape[1], device=ids.device)[None]
         found = self.drop(self.norm(self.word(ids) + self.place(places) + self.part(parts)))
         for layer in self.layers:
-            found = layer(found, src_key_padding_mask=mask == 0)
+            found = layer(found, src_key_padding_mask=None if mask is None else mask == 0)
         return found
 
     def take(self, weights: Mapping[str, Tensor]) -> None:
@@ -69,10 +72,12 @@ class Encoder(nn.Module):
 class Network(nn.Module):
     """The encoder with its three heads; embeddings stay as they are."""
 
-    def __init__(self, base: Path) -> None:
+    def __init__(self, base: Path | None = None) -> None:
+        """base: the folder of the weights to begin with; None where all will be given."""
         super().__init__()
         self.encoder = Encoder()
-        self.encoder.take(load_file(base / "model.safetensors"))
+        if base is not None:
+            self.encoder.take(load_file(base / "model.safetensors"))
         for one in (self.encoder.word, self.encoder.place):
             one.weight.requires_grad = False
         size = 384
@@ -82,7 +87,7 @@ class Network(nn.Module):
             nn.Linear(4 * size, 256), nn.GELU(), nn.Dropout(0.1), nn.Linear(256, len(ACTS))
         )
 
-    def forward(self, ids: Tensor, parts: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(self, ids: Tensor, parts: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         """Vectors [n, l, 384], scores of roles [n, l, tags], and of a clause's beginning [n, l, 2]."""
         found = self.drop(self.encoder(ids, parts, mask))
         return found, self.tags(found), self.starts(found)
@@ -104,7 +109,7 @@ class Pieces:
     """A turn in word pieces, with what the network should say of each."""
 
     def __init__(self, turn: Turn, tokenizer: Tokenizer) -> None:
-        said = tokenizer.encode(turn.text.replace("’", "'"))
+        said = tokenizer.encode(plain(turn.text))
         self.ids, self.spans = list(said.ids)[:LONGEST], list(said.offsets)[:LONGEST]
         self.size = len(self.ids)
         words = said.word_ids[:LONGEST]
@@ -113,7 +118,9 @@ class Pieces:
             at for at in inner if words[at] is not None and (at == 1 or words[at] != words[at - 1])
         ]
         before = (
-            tokenizer.encode(" ".join(turn.before.split()[-30:])).ids[1:][-BEFORE:] if turn.before else []
+            tokenizer.encode(plain(" ".join(turn.before.split()[-LAST_WORDS:]))).ids[1:][-BEFORE:]
+            if turn.before
+            else []
         )
         self.ids += before
         self.parts = [0] * self.size + [1] * len(before)
@@ -172,67 +179,18 @@ def tokenizer_of(base: Path) -> Tokenizer:
 
 # ---- from numbers to turns ------------------------------------------------------------------------
 
-_BAD = -1e4
-_FOLLOWS = torch.zeros(len(TAGS), len(TAGS))
-for _one, _before in enumerate(TAGS):
-    for _other, _after in enumerate(TAGS):
-        if _after[0] == "I" and _before[1:] != _after[1:]:
-            _FOLLOWS[_one, _other] = _BAD
 
+def reader(network: Network, tokenizer: Tokenizer) -> Reader:
+    """The network as the package runs it, with its weights as they are here."""
 
-def _best(scores: Tensor) -> list[int]:
-    """The best row of tags [w, tags] in which what goes on follows its like (Viterbi)."""
-    best, back = scores[0].clone(), []
-    best[[at for at, tag in enumerate(TAGS) if tag[0] == "I"]] = _BAD
-    for row in scores[1:]:
-        most, came = (best[:, None] + _FOLLOWS).max(0)
-        back.append(came)
-        best = most + row
-    path = [int(best.argmax())]
-    for came in reversed(back):
-        path.append(int(came[path[-1]]))
-    return path[::-1]
+    @torch.no_grad()
+    def encode(ids: Sequence[int], parts: Sequence[int]) -> tuple[Numbers, Numbers, Numbers]:
+        vectors, tags, starts = network(torch.tensor([ids]), torch.tensor([parts]), None)
+        return vectors[0].numpy(), tags[0].numpy(), starts[0].numpy()
 
+    @torch.no_grad()
+    def acts(clauses: Numbers) -> Numbers:
+        found: Numbers = network.acts(torch.from_numpy(clauses)).numpy()
+        return found
 
-@torch.no_grad()
-def read(network: Network, text: str, before: str, tokenizer: Tokenizer) -> tuple[Turn, float]:
-    """What the network makes of a text, and how sure it is: the probability of all of it together."""
-    pieces = Pieces(Turn(text, (), (), before), tokenizer)
-    if not pieces.firsts:
-        return Turn(text, (Clause(0, len(text), "unsure"),), (), before), 0.0
-    batch = Batch.of([pieces])
-    found, tags, starts = network(batch.ids, batch.parts, batch.mask)
-    scores = torch.log_softmax(tags[0], -1)[pieces.firsts]
-    path = _best(scores)
-    begin = torch.softmax(starts[0], -1)[:, 1]
-    inside = {at for at, tag in zip(pieces.firsts, path, strict=True) if TAGS[tag][0] == "I"}
-    begins = [pieces.firsts[0], *(at for at in pieces.firsts[1:] if begin[at] > 0.5 and at not in inside)]
-    ranges = list(zip(begins, [*begins[1:], pieces.size - 1], strict=True))
-    member = torch.zeros(len(ranges), batch.ids.shape[1])
-    for number, (first, last) in enumerate(ranges):
-        member[number, first:last] = 1
-    acts = torch.log_softmax(network.act(found.expand(len(ranges), -1, -1), member), -1).max(-1)
-    clauses = tuple(
-        Clause(pieces.spans[first][0], pieces.spans[last - 1][1], ACTS[int(act)])
-        for (first, last), act in zip(ranges, acts.indices, strict=True)
-    )
-    sure = acts.values.sum() + sum(scores[number, tag] for number, tag in enumerate(path))
-    sure += sum(torch.log(torch.maximum(begin[at], 1 - begin[at])) for at in pieces.firsts[1:])
-    return Turn(text, clauses, _spans(text, pieces, path, clauses), before), math.exp(float(sure))
-
-
-def _spans(text: str, pieces: Pieces, path: Sequence[int], clauses: Sequence[Clause]) -> tuple[Span, ...]:
-    found: list[list[int]] = []
-    roles: list[str] = []
-    ends = [*(pieces.spans[at - 1][1] for at in pieces.firsts[1:]), pieces.spans[pieces.size - 2][1]]
-    for at, tag, end in zip(pieces.firsts, path, ends, strict=True):
-        if TAGS[tag][0] == "B":
-            found.append([pieces.spans[at][0], end])
-            roles.append(TAGS[tag][1:])
-        elif TAGS[tag][0] == "I" and found:
-            found[-1][1] = end
-    return tuple(
-        Span(start, start + len(text[start:end].rstrip()), role, 0,
-             max(number for number, one in enumerate(clauses) if one.start <= start or number == 0))
-        for (start, end), role in zip(found, roles, strict=True)
-    )  # fmt: skip
+    return Reader(encode, acts, tokenizer, tags=TAGS, names=ACTS)

@@ -12,19 +12,22 @@ import argparse
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
 import torch
-from lines import Turn, load
-from network import Batch, Network, Pieces, read, tokenizer_of
-from tokenizers import Tokenizer
+from lines import Dialogue, Turn, load
+from network import Batch, Network, Pieces, reader, tokenizer_of
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-SEED, AT_ONCE, CHUNK = 5, 16, 600
+from taskloom.agent.reading.clauses import Parse
+
+SEED, AT_ONCE, CHUNK = 5, 24, 600
 RATE, HEADS_RATE, WARM_UP = 3e-4, 1e-3, 60
 
 
@@ -40,10 +43,82 @@ def base_folder() -> Path:
     return Path(spec.origin).parent / "model"
 
 
-def otherwise(turn: Turn, chance: random.Random) -> Turn:
-    """The same turn typed in lower case, or with a capital letter first."""
-    text = turn.text.lower() if chance.random() < 0.6 else turn.text[:1].upper() + turn.text[1:]
-    return replace(turn, text=text) if len(text) == len(turn.text) else turn
+class Otherwise:
+    """Turns said otherwise: other words of the same role in their spans, two turns in one, signs left out."""
+
+    def __init__(self, dialogues: Sequence[Dialogue], chance: random.Random) -> None:
+        self.chance = chance
+        self.pools: dict[str, list[str]] = {}
+        self.next = {id(one): other for told in dialogues for one, other in pairwise(told.turns)}
+        for turn in (turn for told in dialogues for turn in told.turns):
+            for span in turn.spans:
+                if span.role in "TIPVW":
+                    self.pools.setdefault(span.role, []).append(turn.text[span.start : span.end])
+
+    def __call__(self, turn: Turn) -> Turn:
+        """One turn, perhaps changed."""
+        before = "" if self.chance.random() < 0.1 else turn.before
+        after = self.next.get(id(turn))
+        if after is not None and self.chance.random() < 0.2:
+            turn = _joined(turn, after, self.chance.choice((" ", " ", ". ", ", ", " and ")))
+        if self.chance.random() < 0.5:
+            return replace(turn, before=before)
+        edits: list[tuple[int, int, str]] = []
+        for span in turn.spans:
+            words = turn.text[span.start : span.end]
+            if span.role in self.pools and len(words) > 3 and self.chance.random() < 0.35:
+                edits.append((span.start, span.end, self._other(span.role, words)))
+        taken = [(start, end) for start, end, _ in edits]
+        for at, sign in enumerate(turn.text):
+            inside = any(start <= at < end for start, end in taken)
+            ends = sign in ",.;!?" and not inside and at and turn.text[at - 1].isalpha()
+            if ends and self.chance.random() < 0.25:
+                edits.append((at, at + 1, ""))
+        return _edited(replace(turn, before=before), sorted(edits))
+
+    def _other(self, role: str, words: str) -> str:
+        for _ in range(4):
+            other = self.chance.choice(self.pools[role])
+            if abs(other.count(" ") - words.count(" ")) < 2 and _digits(other) == _digits(words):
+                return other
+        return words
+
+
+def _joined(one: Turn, other: Turn, between: str) -> Turn:
+    """Two turns as one."""
+    if one.text[-1:] in ".!?":
+        between = " "
+    by, number = len(one.text) + len(between), len(one.clauses)
+    clauses = (replace(clause, start=clause.start + by, end=clause.end + by) for clause in other.clauses)
+    spans = (
+        replace(span, start=span.start + by, end=span.end + by, clause=span.clause + number)
+        for span in other.spans
+    )
+    return replace(
+        one, text=one.text + between + other.text,
+        clauses=(*one.clauses, *clauses), spans=(*one.spans, *spans),
+    )  # fmt: skip
+
+
+def _digits(text: str) -> bool:
+    return any(sign.isdigit() for sign in text)
+
+
+def _edited(turn: Turn, edits: Sequence[tuple[int, int, str]]) -> Turn:
+    """A turn with parts of its text exchanged, its clauses and spans moved along."""
+    text, at, moves = "", 0, [(0, 0)]
+    for start, end, words in edits:
+        text += turn.text[at:start] + words
+        at = end
+        moves.append((end, len(text) - end))
+    text += turn.text[at:]
+
+    def moved(place: int) -> int:
+        return place + next(by for here, by in reversed(moves) if here <= place)
+
+    clauses = tuple(replace(one, start=moved(one.start), end=moved(one.end)) for one in turn.clauses)
+    spans = tuple(replace(one, start=moved(one.start), end=moved(one.end)) for one in turn.spans)
+    return replace(turn, text=text, clauses=clauses, spans=spans)
 
 
 def batches(turns: Sequence[Pieces], chance: random.Random) -> Iterator[list[Pieces]]:
@@ -76,25 +151,28 @@ def loss_of(network: Network, turns: Sequence[Pieces]) -> Tensor:
     )
 
 
-def trained(base: Path, turns: Sequence[Turn], epochs: float) -> Network:
-    """A network trained on turns; what it costs is printed as it goes."""
+def trained(base: Path, dialogues: Sequence[Dialogue], epochs: float) -> Network:
+    """A network trained on dialogues; what it costs is printed as it goes."""
+    turns = [turn for told in dialogues for turn in told.turns]
     torch.manual_seed(SEED)
     chance, tokenizer = random.Random(SEED), tokenizer_of(base)
-    both = [(Pieces(turn, tokenizer), Pieces(otherwise(turn, chance), tokenizer)) for turn in turns]
-    network = Network(base)
+    otherwise, network = Otherwise(dialogues, chance), Network(base)
+    average = torch.optim.swa_utils.AveragedModel(
+        network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.995)
+    )
     named = [(name, one) for name, one in network.named_parameters() if one.requires_grad]
     groups = [
         {"params": [one for name, one in named if name.startswith("encoder")], "lr": RATE},
         {"params": [one for name, one in named if not name.startswith("encoder")], "lr": HEADS_RATE},
     ]
-    optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
     total = int(epochs * len(turns) / AT_ONCE)
     rate = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min(1, (step + 1) / WARM_UP) * max(0.02, 1 - step / total)
     )
     step, begun = 0, time.monotonic()
     while step < total:
-        chosen = [one if chance.random() < 0.7 else other for one, other in both]
+        chosen = [Pieces(otherwise(turn), tokenizer) for turn in turns]
         for batch in batches(chosen, chance):
             network.train()
             loss = loss_of(network, batch)
@@ -103,26 +181,31 @@ def trained(base: Path, turns: Sequence[Turn], epochs: float) -> Network:
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
             rate.step()
+            average.update_parameters(network)
             step += 1
             if step % 100 == 0 or step == total:
                 print(f"{step}/{total} loss {loss.item():.2f} {time.monotonic() - begun:.0f} s", flush=True)
             if step == total:
                 break
-    return network
+    return cast("Network", average.module)
 
 
-def scores(network: Network, turns: Sequence[Turn], tokenizer: Tokenizer) -> dict[str, float]:
+def scores(read: Callable[[str, str], Parse], turns: Sequence[Turn]) -> dict[str, float]:
     """Parts of turns: all acts right (small talk apart), all of it right; F1 of spans with their roles."""
-    network.eval()
     told = Counter[str]()
     for turn in turns:
-        found, _ = read(network, turn.text, turn.before, tokenizer)
-        acts = [[one.act for one in made.clauses if one.act != "chat"] for made in (turn, found)]
-        spans = [{(one.role, one.start, one.end) for one in made.spans} for made in (turn, found)]
+        found = read(turn.text, turn.before).clauses
+        acts = [[one.act for one in made if one.act != "chat"] for made in (turn.clauses, found)]
+        place, own = 0, set[tuple[str, int, int]]()
+        for clause in found:
+            place = turn.text.index(clause.text, place)
+            for one in clause.mentions:
+                own.add((one.role, place + one.start, place + one.start + len(one.text)))
+        spans = {(one.role, one.start, one.end) for one in turn.spans}
         told["acts"] += acts[0] == acts[1]
-        told["exact"] += acts[0] == acts[1] and spans[0] == spans[1]
-        told["both"] += len(spans[0] & spans[1])
-        told["all"] += len(spans[0]) + len(spans[1])
+        told["exact"] += acts[0] == acts[1] and spans == own
+        told["both"] += len(spans & own)
+        told["all"] += len(spans) + len(own)
     size = max(len(turns), 1)
     return {
         "acts": told["acts"] / size,
@@ -144,11 +227,12 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     base = args.base or base_folder()
-    network = trained(base, [turn for one in load("train") for turn in one.turns], args.epochs)
+    network = trained(base, load("train"), args.epochs)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     torch.save(network.state_dict(), args.out)
     unseen = [turn for one in load(args.split) for turn in one.turns]
-    told = scores(network, unseen, tokenizer_of(base))
+    network.eval()
+    told = scores(reader(network, tokenizer_of(base)), unseen)
     print(
         f"{args.split}, {len(unseen)} turns: " + ", ".join(f"{name} {one:.3f}" for name, one in told.items())
     )

@@ -1,0 +1,370 @@
+"""From clauses to steps that name tasks by id: what each act of the local reader does to the plan.
+
+Each clause is tried on the plan that those before it leave behind, as `taskloom.agent.exact` will carry it
+out; what has no clear place becomes a question back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from taskloom.agent.exact_places import Doubt
+from taskloom.agent.interpreter import Detail, Step, StepPart, View
+from taskloom.agent.reading.clauses import Clause, Mention
+from taskloom.memory.operations import Operation
+from taskloom.memory.tasks import TaskNode
+
+from .exchanges import Exchanges
+from .giving import ALL
+from .plain import counted, items_of, one, parted, right_before, tidied
+from .questions import Questions
+from .resolver import POINTING, bare, content
+from .typed import kind_of
+
+_LESS = re.compile(
+    r"\b(?:earlier|sooner|less|fewer|off|down|cheaper|shorter|before|minus|forward|prepone\w*|reduc\w*|cut|knock"
+    r"|drop\w*|shave|trim|lower|smaller|bring\w* (?:it|that|this)? ?up|short)\b",
+    re.IGNORECASE,
+)
+_MEASURE = re.compile(
+    r"\b(?:earlier|later|sooner|more|less|fewer|extra|longer|shorter|another|additional|further|back|forward|by|up"
+    r"|down|on top|off|a?head)\b",
+    re.IGNORECASE,
+)
+_RELATIVE = re.compile(
+    r".*\b(?:earlier|later|sooner|more|less|fewer|extra|longer|shorter|cheaper|further)\b(?! than)",
+    re.IGNORECASE,
+)
+_TWICE, _HALF = (
+    re.compile(r"\b(?:doubl\w+|twice)\b", re.IGNORECASE),
+    re.compile(r"\b(?:halv\w+|half (?:of|the|as))\b", re.IGNORECASE),
+)
+_FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """The steps of an utterance, what they would do, and how clear what they are about is.
+
+    margin: the least difference of score to a rival among all choices, in points of `Resolver`. doubts: how
+    many clauses could not be placed.
+    """
+
+    steps: tuple[Step, ...]
+    operations: tuple[Operation, ...]
+    margin: float
+    doubts: int
+
+
+def assembled(clauses: Iterable[Clause], said: str, view: View) -> Assembled:
+    """What clauses do to the plan, each on what those before it left; a question for what has no place."""
+    grounder = Assembler(view, said)
+    clauses = tuple(part for clause in clauses for part in parted(tidied(clause)))
+    parts = tuple(clause for clause in clauses if clause.act == "split")
+    for clause in clauses:
+        try:
+            if clause.act == "split":
+                if clause is parts[0]:
+                    grounder.split(parts)
+            else:
+                grounder.read(clause)
+        except Doubt as doubt:
+            grounder.doubt(doubt)
+    return Assembled(
+        tuple(grounder.steps), tuple(grounder.operations), min(grounder.margins, default=3.0), grounder.doubts
+    )
+
+
+class Assembler(Exchanges, Questions):
+    """Clauses on the plan: each act by its method."""
+
+    # ---- acts ----------------------------------------------------------------------------------
+
+    def _read_task(self, clause: Clause) -> None:
+        titles, whole = clause.all("T"), self.place(clause)
+        items = [counted(clause, span) for span in clause.all("I")]
+        if not titles:
+            beside = whole or self.topic()
+            for title in items:
+                self._act("task", title=title, within_task=beside.id if beside else None)
+            if not items and (clause.all("VP")):
+                self._read_set(clause)
+            return
+        paired = any(span.pair for span in titles)
+        for span in titles:
+            title, last = counted(clause, span), span is titles[-1]
+            told = self._details(clause, span.pair) if paired else self._details(clause) if last else []
+            told += self._people(clause) if last else []
+            node = self._known(title)
+            if node is None or not (told or items or node.id in self.new):
+                node = self._made(title, whole.id if whole else None)
+            for one_told in told:
+                self._set_one(node, one_told, clause, named=one_told.slot == "who" or bool(clause.all("S")))
+            if last and items:
+                self._act("add", within_task=node.id, items=items_of(items))
+
+    def _known(self, title: str) -> TaskNode | None:
+        """The task that has this title already; a pronoun means the topic."""
+        if set(title.lower().split()) <= POINTING:
+            return self.topic()
+        found = self.best(title)
+        if found is None:
+            return None
+        said, held = set(content(title)), set(content(found.node.title))
+        return found.node if said == held or (found.named > 0.99 and said <= held) else None
+
+    def _read_add(self, clause: Clause) -> None:
+        whole = self.place(clause) or (self.meant(one(clause, "T")) if one(clause, "T") else None)
+        whole = whole or (self._container() if not one(clause, "TW") else None)
+        items = [counted(clause, span) for span in clause.all("I") or clause.all("P") or clause.all("V")]
+        if whole is None and one(clause, "TW"):
+            whole = self._made(one(clause, "WT"))
+        if whole is None:
+            for title in items:
+                self._act("task", title=title)
+            return
+        kind = "participant" if not clause.all("I") and clause.all("P") else "item"
+        self._act("add", within_task=whole.id, items=items_of(items, kind=kind))
+        for span, told in self._ofitems_of(clause):
+            node = self.which(bare(span.text), within=self.graph[whole.id])
+            if node is not None:
+                self._act("set", task=node.id, details=tuple(told))
+        if clause.all("I") and clause.all("P"):
+            for span in clause.all("I"):
+                if (node := self.which(bare(span.text), within=whole)) is not None:
+                    self._act("set", task=node.id, details=tuple(self._people(clause)))
+
+    def _ofitems_of(self, clause: Clause) -> list[tuple[Mention, list[Detail]]]:
+        """The items of a clause that have values after them, with these."""
+        items, found = clause.all("I"), list[tuple[Mention, list[Detail]]]()
+        for span in items:
+            later = [other.start for other in items if other.start > span.start]
+            until = min(later, default=len(clause.text))
+            own = tuple(
+                value for value in clause.all("V")
+                if (value.pair and value.pair == span.pair)
+                or (not value.pair and span.start < value.start < until
+                    and not any(right_before(clause, value, other) for other in items))
+            )  # fmt: skip
+            if own:
+                found.append((span, self._details(replace(clause, mentions=own))))
+        return found
+
+    def _read_set(self, clause: Clause) -> None:
+        if not clause.all("VC"):
+            (self._read_assign if clause.all("P") else self._read_add)(clause)
+            return
+        if clause.all("C") and not clause.all("V"):
+            self._read_same(clause)
+            return
+        if len(clause.all("V")) == 1 and _RELATIVE.fullmatch(one(clause, "V")):
+            self._read_shift(clause)
+            return
+        all_of = ALL.match(one(clause, "T"))
+        targets = self.each(clause, roles="T") if all_of else [self._of_value(clause)]
+        for node in targets:
+            for told in self._details(clause):
+                self._set_one(node, told, clause, named=bool(clause.all("S")))
+            for told in self._people(clause):
+                self._act("set", task=self.task_of(self.graph[node.id]).id, details=(told,))
+
+    def _of_value(self, clause: Clause) -> TaskNode:
+        """What a value is said of.
+
+        Raises:
+            Doubt: it is not there.
+        """
+        name, old = one(clause, "T"), one(clause, "OX")
+        node = (
+            self.meant(name, slots=True, within=self.place(clause)) if name or not clause.all("I") else None
+        )
+        if node is None and clause.all("I"):
+            node = self.which(one(clause, "I"), slots=True)
+        if not name and old and (held := self.which(old, slots=True)) is not None and held.value is not None:
+            return held
+        if node is None and name and (beside := self.topic()) is not None:
+            return self._made(name, beside.parent or beside.id)
+        if node is None:
+            raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
+        return node
+
+    def _read_rename(self, clause: Clause) -> None:
+        node = self.meant(one(clause, "TO"), slots=True, within=self.place(clause))
+        if node is None:
+            raise Doubt("What should have another name?")
+        self._act("set", task=node.id, value=one(clause, "V"))
+
+    def _read_shift(self, clause: Clause) -> None:
+        value = one(clause, "V") or one(clause, "I")
+        node = self.meant(one(clause, "T"), slots=True, within=self.place(clause)) or self.topic()
+        if node is None:
+            raise Doubt("What should change by that?")
+        if one(clause, "S") and (held := self.slot_in(self.task_of(node), one(clause, "S"))) is not None:
+            node = held
+        if kind_of(value) in ("date", "time") and not re.search(r"\b(?:min|hour|day|week|month)", value):
+            self._set_one(node, Detail(slot=kind_of(value) or "detail", value=value), clause, named=False)
+            return
+        amount = _MEASURE.sub("", value).strip() or "1"
+        sign = "-" if _LESS.search(clause.text) else "+"
+        if _TWICE.search(clause.text):
+            sign, amount = "*", "2"
+        elif _HALF.search(clause.text) and not re.search(r"half an?\b", value):
+            sign, amount = "*", "0.5"
+        self._shift_of(node, sign + amount, climb=not one(clause, "T"))
+
+    def _shift_of(self, node: TaskNode, change: str, *, climb: bool) -> None:
+        """Move what a task has that can be moved; climb: or what it is part of."""
+        while True:
+            try:
+                self._act("shift", task=node.id, value=change)
+            except Doubt:
+                if not climb or node.parent is None:
+                    raise
+                node = self.graph[node.parent]
+            else:
+                return
+
+    def _read_remove(self, clause: Clause) -> None:
+        self._act_on(
+            "remove", self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
+        )
+
+    def _read_hold(self, clause: Clause) -> None:
+        self._act_on("hold", self.each(clause, slots=True))
+
+    def _read_resume(self, clause: Clause) -> None:
+        self._act_on("resume", self.each(clause, slots=True, gone=True))
+
+    def _read_done(self, clause: Clause) -> None:
+        self._act_on("done", self.each(clause, roles="TI", slots=True))
+
+    def _read_reopen(self, clause: Clause) -> None:
+        self._act_on("reopen", self.each(clause, roles="TI", gone=None))
+
+    def _act_on(self, act: str, nodes: Iterable[TaskNode]) -> None:
+        for node in nodes:
+            self._act(act, task=node.id)
+
+    def _read_back(self, clause: Clause) -> None:
+        node = self.meant(one(clause, "T"), slots=True, gone=None, within=self.place(clause))
+        if node is None:
+            raise Doubt("What should be as it was?")
+        node = (self.slot_in(node, one(clause, "S")) if one(clause, "S") else None) or node
+        value = one(clause, "V")
+        if set(value.lower().split()) <= POINTING | {
+            "before",
+            "original",
+            "first",
+            "was",
+            "were",
+            "as",
+            "old",
+            "back",
+        }:
+            value = ""
+        original = "original" if _FIRST.search(clause.text) else None
+        self._act("back", task=node.id, old=original, value=value or None)
+
+    def _read_undo(self, _: Clause) -> None:
+        self._act("undo")
+
+    def _read_redo(self, _: Clause) -> None:
+        self._act("redo")
+
+    def _read_need(self, clause: Clause) -> None:
+        whole = self.place(clause)
+        needed = [self._or_new(bare(span.text), whole) for span in clause.all("I")]
+        if clause.all("T"):
+            pairs = [(before, self._or_new(one(clause, "T"), whole)) for before in needed]
+        elif len(needed) == 1 and (topic := self.topic()) is not None:
+            pairs = [(needed[0], topic)]
+        else:
+            pairs = list(pairwise(needed))
+        for before, after in pairs:
+            if before.id != after.id:
+                self._act("need", task=after.id, items=items_of([before.title], [before.id]))
+
+    def _read_unneed(self, clause: Clause) -> None:
+        node = self.meant(one(clause, "T"))
+        if node is None:
+            raise Doubt("What need not wait any more?")
+        named = [self.which(bare(span.text)) for span in clause.all("I")]
+        for other in [needed.id for needed in named if needed is not None] or list(node.depends_on):
+            self._act("unneed", task=node.id, items=items_of([self.graph[other].title], [other]))
+
+    def _read_share(self, clause: Clause) -> None:
+        node = self.meant(one(clause, "TW"))
+        for span in clause.all("I"):
+            item = self.which(bare(span.text))
+            if node is None or item is None:
+                raise Doubt("What should be used in what?")
+            self._act("share", task=node.id, items=items_of([item.title], [item.id]))
+
+    def _read_assign(self, clause: Clause) -> None:
+        whole = self.place(clause)
+        names = [bare(span.text) for span in clause.all("T") or clause.all("I")]
+        if not names or ALL.match(names[0]):
+            topic = whole or self.topic()
+            if topic is None:
+                raise Doubt("What is that for?")
+            found = self._all_of(names[0], whole, gone=False) if names else [topic]
+        else:
+            found = [self.meant(name, within=whole) or self._or_new(name, whole) for name in names]
+        excepted = [self.which(bare(span.text)) for span in clause.all("E")]
+        people = self._people(clause)
+        for node in found:
+            if node in excepted:
+                continue
+            target = self.task_of(node)
+            if people:
+                self._act("set", task=target.id, details=tuple(people))
+            for told in self._details(clause):
+                self._set_one(target, told, clause, named=bool(clause.all("S")))
+
+    def _read_merge(self, clause: Clause) -> None:
+        node = self.meant(one(clause, "T"))
+        if node is None:
+            raise Doubt("What should be one again?")
+        self._act("merge", task=node.id)
+
+    def split(self, clauses: Sequence[Clause]) -> None:
+        """A task in parts: by who goes where.
+
+        Raises:
+            Doubt: there is nothing to split.
+        """
+        named = next((one(clause, "TW") for clause in clauses if one(clause, "TW")), "")
+        node = self.meant(named)
+        if node is None or len(clauses) < 2:
+            raise Doubt("How should it be split?")
+        parts = []
+        for clause in clauses:
+            people = [self._person(span.text) for span in clause.all("PI")]
+            rest = bool(people) and bool(re.match(r"(?:the )?(?:rest|others?)\b", people[0], re.IGNORECASE))
+            told = tuple(self._details(clause))
+            parts.append(StepPart(members=() if rest else tuple(people), rest=rest, details=told))
+        self._act("split", task=node.id, parts=tuple(parts))
+
+    def _read_only(self, clause: Clause) -> None:
+        whole = self.place(clause) or self.topic()
+        if whole is not None and not self.listed(whole) and whole.parent:
+            whole = self.graph[whole.parent]
+        if whole is None:
+            raise Doubt("Which list should hold only that?")
+        kept = [self.which(bare(span.text), within=whole) for span in clause.all("ITE")]
+        if any(node is None for node in kept) or not kept:
+            raise Doubt(f"What of {self.describe(whole)} should stay?")
+        named = [node for node in kept if node is not None]
+        self._act("only", task=whole.id, items=items_of([n.title for n in named], [n.id for n in named]))
+
+    def _read_yes(self, _: Clause) -> None:
+        self._act("yes")
+
+    def _read_no(self, _: Clause) -> None:
+        self._act("no")
+
+    def _read_unsure(self, clause: Clause) -> None:
+        raise Doubt(f"What do you mean by “{clause.text.strip()}”?")

@@ -1,0 +1,322 @@
+"""Where the words of a clause are found in the plan, and how its values are given: what all acts stand on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from taskloom.agent import values
+from taskloom.agent.exact import Exact
+from taskloom.agent.exact_places import Doubt
+from taskloom.agent.finding import is_member, slot_name
+from taskloom.agent.interpreter import Detail, Step, View
+from taskloom.agent.outline import is_assignee
+from taskloom.agent.reading.clauses import Clause
+from taskloom.agent.wording import word_set
+from taskloom.memory.embed import Embedder, MiniLM
+from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import words
+
+from .plain import named_values, one, right_before, word_before
+from .resolver import POINTING, Resolver, bare, content
+from .typed import hour, kind_of
+
+ALL = re.compile(
+    r"(?:everything|all|the lot|the rest|both|whole (?:lot|thing)|(?:the )?others?|rest|each"
+    r"|every(?:one|body)?)\b",
+    re.IGNORECASE,
+)
+_MENDS = re.compile(
+    r"^\W*(?:no|nope|nah|not|actually|sorry|wait|make (?:it|that)|rather|or rather|correction|instead|i mean"
+    r"|better|let's (?:make|say))\b|\binstead\b|\brather\b",
+    re.IGNORECASE,
+)
+ASKED_FOR = (
+    (re.compile(r"\bwho\b", re.IGNORECASE), "who"),
+    (re.compile(r"\b(?:by when|deadline|until when|due)\b", re.IGNORECASE), "deadline"),
+    (re.compile(r"\b(?:what time|which hour|at what)\b", re.IGNORECASE), "time"),
+    (re.compile(r"\b(?:when|(?:which|what) (?:day|date)|date)\b", re.IGNORECASE), "date"),
+    (re.compile(r"\bwhere\b", re.IGNORECASE), "place"),
+    (re.compile(r"\bhow many\b", re.IGNORECASE), "number"),
+    (re.compile(r"\bhow long\b", re.IGNORECASE), "length"),
+    (re.compile(r"\b(?:how much|cost|price)\b", re.IGNORECASE), "price"),
+)
+_ASKED_NOUN = re.compile(
+    r"\b(?:which|what)(?:'s|\s+is)?\s+(?:the |your |its |his |her )?([a-z]+)\b", re.IGNORECASE
+)
+_NO_NOUN = word_set(
+    """is are was were do does did has have will would should shall can could about else for to of in on it
+    they we you i next happens time day date one ones kind sort type thing things"""
+)
+_OF_KIND = {"duration": "length", "amount": "price", "count": "number"}
+ME = word_set("i me my mine myself")
+_PLACES = word_set("plac venu location address room hall where site spot")
+_CHANGED = re.compile(
+    r"\b(?:now|moved?|moving|instead|changed?|switch\w*|swapp?\w*|no longer|new)\b", re.IGNORECASE
+)
+
+
+class Giving(Resolver, Exact):
+    """Clauses on the plan; steps: what was done so far, doubts: how many clauses had no place."""
+
+    def __init__(self, view: View, said: str) -> None:
+        super().__init__(view)
+        self.said = said
+        self.steps: list[Step] = []
+        self.doubts = 0
+
+    def read(self, clause: Clause) -> None:
+        """Carry out one clause, by the method of its act.
+
+        Raises:
+            Doubt: what it is about is not clear.
+        """
+        name = "ask" if clause.act.startswith("ask.") else clause.act
+        act: Callable[[Clause], None] | None = getattr(self, f"_read_{name}", None)
+        if act is not None:
+            act(clause)
+
+    def doubt(self, doubt: Doubt) -> None:
+        """Ask instead of a clause."""
+        self.doubts += 1
+        step = Step(text=self.said, act="unsure", value=doubt.question)
+        self.steps.append(step)
+        self.clarify(step, doubt.question, doubt.options, doubt.choices)
+
+    def _act(self, act: str, **fields: object) -> None:
+        step = Step.model_validate({"text": self.said, "act": act, **fields})
+        self.step(step)
+        self.steps.append(step)
+
+    # ---- which tasks ---------------------------------------------------------------------------
+
+    def place(self, clause: Clause) -> TaskNode | None:
+        """The task that a clause says it is in."""
+        return self.meant(one(clause, "W")) if one(clause, "W") else None
+
+    def each(
+        self, clause: Clause, *, roles: str = "TIP", slots: bool = False, gone: bool | None = False
+    ) -> list[TaskNode]:
+        """All that a clause names; all of the topic, without what is excepted, where it says so.
+
+        Raises:
+            Doubt: something is not there.
+        """
+        found, whole = list[TaskNode](), self.place(clause)
+        for name in [bare(span.text) for span in clause.all(roles)] or [""]:
+            if ALL.match(name):
+                found += self._all_of(name, whole, gone=bool(gone))
+                continue
+            node = self.meant(name, slots=slots, gone=gone, within=whole) or self.meant(
+                name, slots=slots, gone=gone
+            )
+            if node is None:
+                raise Doubt(f"I do not find “{name}” in the plan. What do you mean?")
+            found.append(node)
+        excepted = [self.which(bare(span.text), slots=slots, gone=gone) for span in clause.all("E")]
+        spared = {node.id for node in excepted if node is not None}
+        return [node for node in dict.fromkeys(found) if node.id not in spared]
+
+    def _all_of(self, words: str, whole: TaskNode | None, *, gone: bool) -> list[TaskNode]:
+        """All that is in a whole, or in the one that the words go on to name: 'all the drinks'."""
+        rest = bare(
+            re.sub(r"^(?:of|in|the|about)\s+", "", ALL.sub("", words, count=1).strip(), flags=re.IGNORECASE)
+        )
+        base = whole or (self.which(rest) if rest and not set(rest.lower().split()) <= POINTING else None)
+        base = base or self.topic()
+        if base is not None and not self.listed(base, gone=gone) and base.parent:
+            base = self.graph[base.parent]
+        if base is None:
+            return [node for node in self.graph.parts(None, gone=gone) if node.active != gone]
+        return [node for node in self.listed(base, gone=gone) if node.active != gone]
+
+    def _container(self) -> TaskNode | None:
+        """What something is added to where nothing is named: the topic, or the list that it is in."""
+        topic = self.topic()
+        while topic is not None and topic.parent and not self.listed(topic):
+            topic = self.graph[topic.parent]
+        return topic
+
+    def _or_new(self, name: str, whole: TaskNode | None) -> TaskNode:
+        """The task of that name, made where there is none."""
+        node = self.meant(name)
+        if node is None:
+            beside = whole or self.topic()
+            node = self._made(name, (beside.parent or beside.id) if beside else None)
+        return node
+
+    def _made(self, title: str, within: str | None = None) -> TaskNode:
+        """A task of that title: new, or the one that there is.
+
+        Raises:
+            Doubt: it cannot be made.
+        """
+        self._act("task", title=title, within_task=within)
+        key = next((key for key in self.focus if key in self.graph), None)
+        if key is None:
+            raise Doubt(f"What is “{title}”?")
+        return self.graph[key]
+
+    # ---- values --------------------------------------------------------------------------------
+
+    def _asked_slot(self) -> str | None:
+        """The slot that the open question asks for."""
+        if self.view.question is None or self.operations:
+            return None
+        text = self.view.question.question
+        asked = next((slot for form, slot in ASKED_FOR if form.search(text)), None)
+        noun = _ASKED_NOUN.search(text)
+        if asked is None and noun is not None and noun[1].lower() not in _NO_NOUN:
+            return noun[1].lower()
+        return asked
+
+    def _slot_for(self, value: str, before: str) -> str:
+        """What a value without a name is of: what was asked, its kind, the preposition before it."""
+        kind, asked = kind_of(value, before), self._asked_slot()
+        if asked == "time" and hour(value):
+            return "time"
+        if asked and (
+            kind is None or asked in (kind, _OF_KIND.get(kind)) or (kind == "date" and asked == "deadline")
+        ):
+            return asked
+        if asked == "price" and kind == "count":
+            return "price"
+        by = re.search(
+            r"\b(?:by|due|before)\s+(?:the\s+)?$",
+            before + (value[:3] if value[:3] == "by " else ""),
+            re.IGNORECASE,
+        )
+        if kind == "date" and (by or re.match(r"by\s", value, re.IGNORECASE)):
+            return "deadline"
+        if kind is not None:
+            return _OF_KIND.get(kind, kind)
+        if re.search(r"\b(?:at|in|to|near)\s+(?:the\s+|my\s+|our\s+)?$", before, re.IGNORECASE) or re.match(
+            r"(?:at|in|near)\s", value, re.IGNORECASE
+        ):
+            return "place"
+        return "detail"
+
+    def _details(self, clause: Clause, pair: int | None = None) -> list[Detail]:
+        """The values of a clause with the names of their slots; pair: only those of one thing."""
+        named = named_values(clause)
+        things = clause.all("IT")
+        found: list[Detail] = []
+        for number, span in enumerate(clause.all("V")):
+            if pair is not None and span.pair != pair:
+                continue
+            if any(right_before(clause, span, thing) for thing in things):
+                continue  # in the title of what it counts
+            value = bare(span.text) or span.text.strip()
+            name = named.get(number)
+            slot = slot_name(bare(name)) if name else self._slot_for(span.text, clause.text[: span.start])
+            if name is None and slot in {one.slot for one in found}:
+                slot = slot_name(word_before(clause, span)) or slot
+            taken = [one.slot for one in found]
+            free = slot or "detail"
+            while free in taken:
+                free = f"{slot} {int((re.search(r'[0-9]+$', free) or [1])[0]) + 1}"
+            found.append(Detail(slot=free, value=value))
+        return found
+
+    def _people(self, clause: Clause) -> list[Detail]:
+        return [Detail(slot="who", value=self._person(span.text)) for span in clause.all("P")]
+
+    def _person(self, text: str) -> str:
+        name = bare(text)
+        return "me" if name.lower() in ME else name
+
+    def _same_value(self, owner: TaskNode, told: Detail, clause: Clause) -> TaskNode | None:
+        """The slot of a task whose value a new one without a name takes the place of."""
+        mends = bool(clause.all("XO")) or _MENDS.search(clause.text) is not None
+        kind = kind_of(told.value)
+        slots = [
+            one for one in self.graph.parts(owner.id)
+            if one.value is not None and not is_member(one) and not is_assignee(one)
+            and (mends or one.turn != self.view.turn)
+        ]  # fmt: skip
+        if old := one(clause, "OX"):
+            saying = [node for node in slots if set(content(old)) <= set(words(node.value or ""))]
+            if len(saying) == 1:
+                return saying[0]
+        if kind is not None:
+            held = [node for node in slots if kind_held(node) == kind]
+            named = [node for node in held if slot_name(node.title) == told.slot]
+            if len(named) == 1 or len(held) == 1:
+                return (named or held)[0] if told.slot in ("detail", kind, _OF_KIND.get(kind)) else None
+            return None
+        if told.slot not in ("detail", "place"):
+            return None
+        own = [node for node in slots if kind_of(node.value or "") is None]
+        shares = [node for node in own if set(content(told.value)) & set(content(node.value or ""))]
+        if len(shares) == 1:
+            return shares[0]
+        places = [node for node in own if set(words(node.title)) & _PLACES]
+        if told.slot == "place" and len(places) == 1:
+            return places[0]
+        if not own or not (mends or _CHANGED.search(clause.text)):
+            return None
+        return self._most_like(told.value, own) or (max(own, key=lambda one: one.turn) if mends else None)
+
+    def _most_like(self, value: str, slots: Sequence[TaskNode]) -> TaskNode | None:
+        """The slot whose value is most like another one in meaning, if clearly so."""
+        vectors = _similar()([value, *(f"{node.value}" for node in slots)])
+        scores = sorted(((float(vectors[0] @ vectors[n + 1]), n) for n in range(len(slots))), reverse=True)
+        clear = len(scores) == 1 or scores[0][0] - scores[1][0] > 0.08
+        return slots[scores[0][1]] if scores[0][0] > 0.3 and clear else None
+
+    def _set_one(self, node: TaskNode, told: Detail, clause: Clause, *, named: bool) -> None:
+        """A value for a slot: the one meant, the only one of its kind, that of its name, else a new one."""
+        node = self.graph[node.id]
+        owner = self.task_of(node)
+        number = re.fullmatch(r"\D{0,3}\d[\d.,]*", told.value) or told.value.lower() in values.NUMBER_WORDS
+        if owner.id != node.id and not named:
+            held, new = kind_of(node.value or ""), kind_of(told.value)
+            if number and held is None and values.number_of(node.value or "") is not None:
+                self._act("set", task=node.id, value=with_number(node.value or "", told.value))
+                return
+            if held == new or None in (held, new) or "count" in (held, new):
+                self._act("set", task=node.id, value=told.value)
+                return
+        if number and not named and node.value is None and values.number_of(node.title) is not None:
+            self._act("set", task=node.id, value=with_number(node.title, told.value))
+            return
+        if not named and (slot := self._same_value(owner, told, clause)) is not None:
+            value = told.value
+            if number and kind_of(slot.value or "") is None:
+                value = with_number(slot.value or "", value)
+            self._act("set", task=slot.id, value=value)
+            return
+        if told.slot == "detail" or (not named and self._told_now(owner, told.slot)):
+            taken = {slot_name(one.title) for one in self.graph.parts(owner.id)}
+            names = (told.slot, *(f"{told.slot} {number}" for number in range(2, 99)))
+            free = next(name for name in names if slot_name(name) not in taken)
+            told = told.model_copy(update={"slot": free})
+        self._act("set", task=owner.id, details=(told,))
+
+    def _told_now(self, owner: TaskNode, slot: str) -> bool:
+        """Whether this very message gave a slot its value."""
+        parts = self.graph.parts(owner.id)
+        return slot != "who" and any(
+            one.turn == self.view.turn and slot_name(one.title) == slot for one in parts
+        )
+
+
+# ---- values -------------------------------------------------------------------------------------------
+
+
+def kind_held(node: TaskNode) -> str | None:
+    """The kind of a slot's value; an amount of things is a count: '12 table posies'."""
+    kind = kind_of(node.value or "")
+    return "count" if kind is None and re.match(r"\D{0,12}\d", node.value or "") else kind
+
+
+def with_number(text: str, number: str) -> str:
+    """A text with its number exchanged: ('12 table posies', '15') gives '15 table posies'."""
+    found = values.number_of(number)
+    return values.with_number(text, found) if found is not None else number
+
+
+@cache
+def _similar() -> Embedder:
+    return MiniLM()

@@ -1,0 +1,101 @@
+"""The local reader: reads without a model, and asks where it cannot trust what it read.
+
+Two readings of every utterance, by the patterns of `rules` and by the network, are both tried on the plan;
+the one that more likely does what was said is taken. Below a probability it is only proposed, below another
+one the user is asked to say it otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from taskloom.agent.gate import held_back, spared
+from taskloom.agent.grounding import ground
+from taskloom.agent.interpreter import Interpreter, Reading, Step, View
+from taskloom.agent.reading.clauses import Parse
+from taskloom.agent.wording import NOT_UNDERSTOOD
+from taskloom.memory.operations import Check, Clarify, Operation
+
+from .assemble import assembled
+from .resolver import content
+from .trust import Candidate, at_home, probability, signs
+
+Parser = Callable[[str, str], Parse]
+"""From a text, and what was said to its author last, to clauses."""
+
+RULES, NETWORK, PROPOSE = 0.4, 0.45, 0.25
+"""From which probability on each reader's reading is carried out, and from which it is proposed."""
+LEAD = 0.25  # the network's reading is taken before that of the rules where it is this much likelier
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One reader's reading of an utterance, what it would do, and the probability that this is right."""
+
+    reading: Reading
+    operations: tuple[Operation, ...]
+    trust: float
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """An interpreter of two readers: the patterns, and the network."""
+
+    rules: Interpreter
+    parse: Parser
+
+    def read(self, utterance: str, view: View) -> Reading:
+        """Read one utterance, by the reader that more likely reads it right."""
+        by_rules = self.rules.read(utterance, view)
+        if spared(by_rules, utterance, view):
+            return by_rules
+        if (option := _chosen(utterance, view.question)) is not None:
+            return Reading((Step(text=utterance, act="yes", value=option),), by="network")
+        rules, network = self.both(by_rules, utterance, view)
+        if rules.trust >= RULES and rules.trust > network.trust - LEAD:
+            return rules.reading
+        if network.trust >= NETWORK:
+            return network.reading
+        best = max(rules, network, key=lambda one: one.trust)
+        changes = any(not isinstance(one, Check | Clarify) for one in best.operations)
+        if best.operations and not changes and all(isinstance(one, Clarify) for one in best.operations):
+            return best.reading
+        if best.trust >= PROPOSE and changes:
+            return _unsure(utterance, best.reading, best.reading.steps)
+        return _unsure(utterance, network.reading)
+
+    def both(self, by_rules: Reading, utterance: str, view: View) -> tuple[Reader, Reader]:
+        """The readings of both, with how far each can be trusted."""
+        parse = self.parse(utterance, view.exchanges[-1][1] if view.exchanges else "")
+        made = assembled(parse.clauses, utterance, view)
+        by_network = Reading(made.steps or (Step(text=utterance, act="chat"),), by="network")
+        ruled = held_back(ground(by_rules.steps, view), utterance, view.graph)
+        learned = held_back(made.operations, utterance, view.graph)
+        home = at_home(parse)
+
+        def trust(mine: Candidate, other: Sequence[Operation], name: str) -> float:
+            return probability(signs(utterance, view.graph, mine, other), home, name)
+
+        return (
+            Reader(by_rules, ruled, trust(Candidate(ruled, parse), learned, "rules")),
+            Reader(by_network, learned, trust(Candidate(learned, parse, made.margin), ruled, "network")),
+        )
+
+
+def _unsure(utterance: str, reading: Reading, proposed: Sequence[Step] = ()) -> Reading:
+    """Asks back: proposes steps, or says that nothing was understood."""
+    value = "" if proposed else NOT_UNDERSTOOD
+    step = Step(text=utterance, act="unsure", value=value, proposed=tuple(proposed))
+    return Reading((step,), sure=False, by=reading.by if proposed else "network", note=reading.note)
+
+
+def _chosen(utterance: str, question: Clarify | None) -> str | None:
+    """The one option of the open question that a few words name: 'the okafor one'."""
+    if question is None or len(question.options) < 2 or len(question.options) != len(question.choices):
+        return None
+    said = set(content(utterance))
+    fit = [option for option in question.options if said & set(content(option))]
+    shared = set.intersection(*(set(content(option)) for option in question.options))
+    fit = [option for option in fit if said & (set(content(option)) - shared)]
+    return fit[0] if len(fit) == 1 and len(utterance.split()) <= 6 else None

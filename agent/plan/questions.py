@@ -1,0 +1,141 @@
+"""What questions are about: clauses that ask, as questions on tasks and slots."""
+
+from __future__ import annotations
+
+import re
+
+from taskloom.agent import values
+from taskloom.agent.exact_places import says_all
+from taskloom.agent.interpreter import Asked
+from taskloom.agent.outline import is_assignee
+from taskloom.agent.reading.clauses import Clause
+from taskloom.agent.wording import word_set
+from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import words
+
+from .giving import ASKED_FOR, Giving, kind_held
+from .plain import one
+from .resolver import POINTING, content
+from .typed import kind_of
+
+_ASKED_KINDS = (
+    (re.compile(r"\bhow much\b", re.IGNORECASE), ("amount", "count", "duration")),
+    (re.compile(r"\bhow many\b", re.IGNORECASE), ("count",)),
+    (re.compile(r"\bhow long\b", re.IGNORECASE), ("duration",)),
+    (re.compile(r"\b(?:what time|which hour)\b", re.IGNORECASE), ("time",)),
+    (re.compile(r"\b(?:what day|which day|what date)\b", re.IGNORECASE), ("date",)),
+)
+_OF_MANY = ("list", "left", "next", "summary", "count", "status")
+_PEOPLE = word_set("peopl person guest cover player attende participant number count seat head pax")
+_SLOTS = ("date", "time", "place", "who", "deadline")
+
+
+class Questions(Giving):
+    """What the user asks."""
+
+    def _read_ask(self, clause: Clause) -> None:
+        kind = clause.act.removeprefix("ask.")
+        if kind == "other":
+            self._act("ask", asked=Asked(kind="summary", free=True))
+            return
+        past = kind in ("before", "history", "ever", "why", "claim", "dependents")
+        name, slot = one(clause, "TI"), "who" if kind == "who" else one(clause, "S") or None
+        value = self._person(one(clause, "VPO")) or None
+        if kind in _OF_MANY and value is None and name and (kind_of(name) == "date" or self._has_tasks(name)):
+            name, value = "", self._person(name)
+            node = self.place(clause) if clause.all("W") else None
+        else:
+            node = self._asked_about(clause, kind, name, gone=None if past else False)
+        if kind in ("count", "list") and slot is None and name and (node is None or not self.listed(node)):
+            whole = self.place(clause) or self.topic()
+            if whole is not None and (node is None or node.parent is not None):
+                node, slot = self.graph.root(whole.id), name
+        if kind == "count" and (counted_slot := self._people_counted(name, node)) is not None:
+            kind, node, slot = "value", counted_slot, None
+        if (
+            kind in ("value", "before", "history")
+            and slot is None
+            and node is not None
+            and node.value is None
+        ):
+            found = self._asked_part(node, clause.text, past=kind != "value")
+            asked = next((slot for form, slot in ASKED_FOR if form.search(clause.text)), None)
+            if found is not None:
+                node = found
+            elif kind == "value":
+                slot = asked if asked in _SLOTS else None
+        asked_for = Asked.model_validate({"kind": "value" if kind == "who" else kind, "value": value})
+        self._act("ask", task=node.id if node else None, slot=slot, asked=asked_for)
+
+    def _has_tasks(self, name: str) -> bool:
+        """Whether words are somebody who has something to do, and no task."""
+        who = self._person(name)
+        titled = any(set(content(name)) == set(content(node.title)) for node in self.graph.active)
+        return not titled and any(
+            is_assignee(node) and says_all(node.value or "", who) for node in self.graph.active
+        )
+
+    def _people_counted(self, name: str, node: TaskNode | None) -> TaskNode | None:
+        """The slot that says how many 'we' are."""
+        if name and not set(name.lower().split()) <= POINTING | {"people", "guests"}:
+            return None
+        base = node or self.topic()
+        root = self.graph.root(base.id) if base is not None else None
+        parts = self.graph.parts(root.id) if root is not None else ()
+        found = [
+            part
+            for part in parts
+            if part.value and set(words(part.title)) & _PEOPLE and values.number_of(part.value)
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def _asked_part(self, node: TaskNode, text: str, *, past: bool) -> TaskNode | None:
+        """The slot of a task that a question asks for by its kind: 'how much', 'how many', 'what time'."""
+        wanted = next((kinds for form, kinds in _ASKED_KINDS if form.search(text)), None)
+        if wanted is None:
+            return None
+        inside = [
+            part
+            for part in self.graph.subtree(node.id)[1:]
+            if part.value is not None and not is_assignee(part)
+        ]
+        found = [part for part in inside if kind_held(part) in wanted]
+        if past and len(found) > 1:
+            found = [part for part in found if part.history] or found
+        own = [part for part in found if part.parent == node.id]
+        chosen = own or found
+        return chosen[0] if len(chosen) == 1 else None
+
+    def _asked_about(self, clause: Clause, kind: str, name: str, *, gone: bool | None) -> TaskNode | None:
+        """What a question is about."""
+        if name:
+            within = self.place(clause)
+            return self.meant(name, slots=True, gone=gone, within=within) or self.meant(
+                name, slots=True, gone=None
+            )
+        if clause.all("W"):
+            return self.place(clause)
+        slot = one(clause, "S")
+        if slot and kind in ("value", "before", "history", "claim"):
+            topic = self.topic()
+            if topic is not None and any(
+                set(content(slot)) & set(words(p.title)) for p in self.graph.parts(topic.id)
+            ):
+                return topic
+            named = self.which(slot, slots=True)
+            return self.task_of(named) if named is not None and named.value is not None else topic
+        if kind in (
+            "value",
+            "who",
+            "why",
+            "before",
+            "history",
+            "claim",
+            "status",
+            "needs",
+            "dependents",
+            "list",
+            "count",
+        ):
+            return self.topic()
+        return None

@@ -1,0 +1,105 @@
+"""Put a trained network into the package: ONNX with 8-bit weights, and what its scores mean.
+
+python training/export.py build/reader.pt [--out agent/reading/weights]
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import logging
+import math
+import tempfile
+from pathlib import Path
+from typing import cast
+
+import torch
+from lines import ACTS
+from network import TAGS, Network
+from onnxruntime.quantization import QuantType, quantize_dynamic  # type: ignore[import-untyped]
+from torch import Tensor, nn
+
+WEIGHTS = Path(__file__).parents[1] / "agent" / "reading" / "weights"
+
+
+class _Whole(nn.Module):
+    """A text alone, all of whose pieces are there, of any length: attention written out, for the tracer."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, ids: Tensor, parts: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        encoder = self.network.encoder
+        places = torch.arange(ids.shape[1])[None]
+        found = encoder.norm(encoder.word(ids) + encoder.place(places) + encoder.part(parts))
+        for layer in encoder.layers:
+            found = _attended(cast("nn.TransformerEncoderLayer", layer), found)
+        return found, self.network.tags(found), self.network.starts(found)
+
+
+def _attended(layer: nn.TransformerEncoderLayer, given: Tensor) -> Tensor:
+    attention = layer.self_attn
+    projected = nn.functional.linear(given, attention.in_proj_weight, attention.in_proj_bias)
+    heads = attention.num_heads
+    query, key, value = (
+        one.reshape(1, -1, heads, attention.embed_dim // heads).transpose(1, 2)
+        for one in projected.chunk(3, -1)
+    )
+    weights = torch.softmax(query @ key.transpose(2, 3) / math.sqrt(attention.embed_dim // heads), -1)
+    mixed = (weights @ value).transpose(1, 2).reshape(1, -1, attention.embed_dim)
+    found = layer.norm1(given + attention.out_proj(mixed))
+    inner: Tensor = layer.norm2(found + layer.linear2(nn.functional.gelu(layer.linear1(found))))
+    return inner
+
+
+def export(network: Network, out: Path) -> None:
+    """Write encoder.onnx, acts.onnx and reader.json into a folder."""
+    network.eval()
+    out.mkdir(parents=True, exist_ok=True)
+    ids = torch.tensor([[101, 2131, 6501, 102, 2061, 102]])
+    parts = torch.tensor([[0, 0, 0, 0, 1, 1]])
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "plain.onnx"
+        torch.onnx.export(
+            _Whole(network).eval(), (ids, parts), str(plain), dynamo=False, opset_version=17,
+            input_names=["ids", "parts"], output_names=["vectors", "tags", "starts"],
+            dynamic_axes={"ids": {1: "l"}, "parts": {1: "l"}},
+        )  # fmt: skip
+        logging.disable(logging.WARNING)  # it advises a step that is of no use here
+        quantize_dynamic(
+            plain, out / "encoder.onnx", per_channel=True, reduce_range=True, weight_type=QuantType.QInt8
+        )
+        torch.onnx.export(
+            network.acts, (torch.zeros(1, 4 * 384),), str(plain), dynamo=False, opset_version=17,
+            input_names=["clauses"], output_names=["acts"], dynamic_axes={"clauses": {0: "c"}},
+        )  # fmt: skip
+        quantize_dynamic(
+            plain, out / "acts.onnx", per_channel=True, reduce_range=True, weight_type=QuantType.QInt8
+        )
+        logging.disable(logging.NOTSET)
+    hashes = {
+        file: hashlib.sha256((out / file).read_bytes()).hexdigest() for file in ("encoder.onnx", "acts.onnx")
+    }
+    told = {"acts": ACTS, "tags": TAGS, "sha256": hashes}
+    (out / "reader.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Export the weights of a file."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("weights", type=Path)
+    parser.add_argument("--out", type=Path, default=WEIGHTS)
+    args = parser.parse_args()
+    network = Network()
+    network.load_state_dict(torch.load(args.weights, weights_only=True))
+    export(network, args.out)
+    for file in sorted(args.out.iterdir()):
+        print(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
