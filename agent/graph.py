@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
@@ -37,6 +38,8 @@ from .nodes import (
     retrieve_closure,
     update_graph,
 )  # fmt: skip
+from .plan.local import Local
+from .reading.network import Packaged
 from .replies import TemplateResponder
 from .rules import Rules
 from .settings import Settings, settings
@@ -90,9 +93,6 @@ def default_services(given: Settings | None = None, *, kept: bool = True) -> Ser
     kept: whether there will be later sessions; if not, no model is asked what they would want to know.
     """
     given = given or settings()
-    from .plan.local import Local
-    from .reading.network import Packaged
-
     rules, template, chats = Local(Taught(Rules()), Packaged()), TemplateResponder(), _chats(given)
 
     @cache
@@ -103,7 +103,7 @@ def default_services(given: Settings | None = None, *, kept: bool = True) -> Ser
         from .llm import ModelInterpreter, ModelResponder  # a second to import
 
         chat = chats(name)
-        interpreter: Interpreter = rules
+        interpreter: Interpreter = replace(rules, answered=True)
         if given.reader != "local":
             interpreter = Gate(rules, ModelInterpreter(chat, rules), given.reader)
         from .choosing import ModelChooser

@@ -37,19 +37,28 @@ class Reader:
     operations: tuple[Operation, ...]
     trust: float
 
+    @property
+    def changes(self) -> bool:
+        """Whether anything in the plan would change."""
+        return any(not isinstance(one, Check | Clarify) for one in self.operations)
+
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """An interpreter of two readers: the patterns, and the network."""
+    """An interpreter of two readers: the patterns, and the network.
+
+    answered: a model writes replies, so that a question that nobody understood is left to it.
+    """
 
     rules: Interpreter
     parse: Parser
+    answered: bool = False
 
     def read(self, utterance: str, view: View) -> Reading:
         """Read one utterance, by the reader that more likely reads it right."""
         by_rules = self.rules.read(utterance, view)
-        if spared(by_rules, utterance, view):
-            return by_rules
+        if view.schemas or spared(by_rules, utterance, view):
+            return by_rules  # the network knows nothing of schemas and their slots
         if (option := _chosen(utterance, view.question)) is not None:
             return Reading((Step(text=utterance, act="yes", value=option),), by="network")
         rules, network = self.both(by_rules, utterance, view)
@@ -57,11 +66,12 @@ class Local:
             return rules.reading
         if network.trust >= NETWORK:
             return network.reading
+        if self.answered and not rules.changes and not network.changes:
+            return by_rules
         best = max(rules, network, key=lambda one: one.trust)
-        changes = any(not isinstance(one, Check | Clarify) for one in best.operations)
-        if best.operations and not changes and all(isinstance(one, Clarify) for one in best.operations):
+        if best.operations and all(isinstance(one, Clarify) for one in best.operations):
             return best.reading
-        if best.trust >= PROPOSE and changes:
+        if best.trust >= PROPOSE and best.changes:
             return _unsure(utterance, best.reading, best.reading.steps)
         return _unsure(utterance, network.reading)
 
