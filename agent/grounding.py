@@ -13,10 +13,11 @@ from collections.abc import Iterable
 from taskloom.memory.operations import Check, Clarify, Operation
 
 from .asking import Asker
+from .gate import told
 from .ground_people import People
 from .ground_shape import Shapes
 from .interpreter import Step, View
-from .wording import clip
+from .wording import DID_YOU_MEAN, clip
 
 
 def ground(steps: Iterable[Step], view: View) -> tuple[Operation, ...]:
@@ -48,9 +49,10 @@ class _Grounder(Shapes, People):
             trial.step(inner)
         choices = tuple(op for op in trial.operations if not isinstance(op, Clarify | Check))
         if choices:
+            meant = f"{DID_YOU_MEAN}{told(choices, self.graph)}?"
             self.clarify(
                 step,
-                f"Shall I do that ({clip(step.value or step.text)})?",
+                f"Shall I do that ({clip(step.value)})?" if step.value else meant,
                 ("yes",) if len(choices) == 1 else (),
                 choices,
             )

@@ -526,10 +526,10 @@ SHIFT = [
 
 UNSURE = [
     Case((said("unsure", value="x" * 100),), TRIP, asks="what to do with “x{79}…”"),
-    Case((said("unsure", proposed=(said("remove", target="hotel"),)),), TRIP, asks="Shall I do that",
+    Case((said("unsure", proposed=(said("remove", target="hotel"),)),), TRIP, asks="Did you mean: take out the hotel",
          options=("yes",), answer="yes", gone=("hotel = Ritz$",)),
     Case((said("unsure", proposed=(said("remove", target="hotel"), said("remove", target="date"))),), TRIP,
-         asks="Shall I do that", answer="both", gone=("hotel = Ritz$", "date = June 10th$")),
+         asks="Did you mean: take out the hotel", answer="both", gone=("hotel = Ritz$", "date = June 10th$")),
     Case((said("yes"),), PROPOSED, gone=("proposed",), new=("^trip / seat = aisle$",)),
     Case((said("no"),), PROPOSED, gone=("proposed",)),
     Case((said("chat"),), TRIP),

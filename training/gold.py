@@ -21,11 +21,13 @@ from typing import Literal, TypeAlias
 
 from lines import Change, Dialogue, Turn, load, path_key
 
+from taskloom.agent.exact import ground_exactly
 from taskloom.agent.finding import kind_name, slot_name
 from taskloom.agent.grounding import ground
 from taskloom.agent.interpreter import View
 from taskloom.agent.lexicon import singular
 from taskloom.agent.plan.assemble import assembled
+from taskloom.agent.plan.local import Local
 from taskloom.agent.reading.clauses import Clause, Mention
 from taskloom.agent.reading.network import Packaged
 from taskloom.agent.replies import TemplateResponder
@@ -311,7 +313,7 @@ def _mentions(expected: str, reply: str) -> bool:
 
 
 def rules(turn: Turn, view: View) -> Sequence[Operation]:
-    """The local reader as it is."""
+    """The patterns alone."""
     return ground(Rules().read(turn.text, view).steps, view)
 
 
@@ -340,7 +342,16 @@ def network(turn: Turn, view: View) -> Sequence[Operation]:
     return assembled(_NETWORK(turn.text, turn.before).clauses, turn.text, view).operations
 
 
-READERS: dict[str, Reader] = {"rules": rules, "annotated": annotated, "network": network}
+_LOCAL = Local(Rules(), _NETWORK)
+
+
+def both(turn: Turn, view: View) -> Sequence[Operation]:
+    """The local reader as it is: the patterns or the network, or a question."""
+    reading = _LOCAL.read(turn.text, view)
+    return (ground if reading.by == "rules" else ground_exactly)(reading.steps, view)
+
+
+READERS: dict[str, Reader] = {"local": both, "rules": rules, "network": network, "annotated": annotated}
 
 
 def run(dialogue: Dialogue, read: Reader) -> list[tuple[Turn, Outcome, str]]:
@@ -387,7 +398,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--reader", choices=READERS, default="rules", help="annotated: as a person read it")
+    parser.add_argument("--reader", choices=READERS, default="local", help="annotated: as a person read it")
     parser.add_argument("--split", default="test")
     parser.add_argument("--author", help="only this one")
     parser.add_argument("--dialogues", type=int, help="only so many")

@@ -283,7 +283,7 @@ class Giving(Resolver, Exact):
             return
         if not named and (slot := self._same_value(owner, told, clause)) is not None:
             value = told.value
-            if number and kind_of(slot.value or "") is None:
+            if number and kind_of(slot.value or "") in (None, "count"):
                 value = with_number(slot.value or "", value)
             self._act("set", task=slot.id, value=value)
             return

@@ -1,0 +1,239 @@
+"""The local reader: what the network reads, what its clauses do to the plan, and when it asks instead."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from taskloom.agent.interpreter import View
+from taskloom.agent.plan.assemble import assembled
+from taskloom.agent.plan.local import Local
+from taskloom.agent.plan.plain import parted, tidied
+from taskloom.agent.plan.trust import Candidate, at_home, probability, signs
+from taskloom.agent.plan.typed import kind_of
+from taskloom.agent.reading.clauses import Clause, Mention, Parse
+from taskloom.agent.reading.network import Packaged
+from taskloom.agent.rules import Rules
+from taskloom.agent.settings import Settings
+from taskloom.agent.threads import Taskloom
+from taskloom.agent.wording import DID_YOU_MEAN, NOT_UNDERSTOOD
+from taskloom.memory.operations import apply
+from taskloom.memory.tasks import TaskGraph
+
+ROOT = Path(__file__).parents[1]
+WEIGHTS = ROOT / "agent" / "reading" / "weights"
+NETWORK = Packaged()
+
+
+def clause(act: str, marked: str) -> Clause:
+    """A clause in the markup of training/: 'set', '[T the dinner] on [V friday]'."""
+    sys.path.insert(0, str(ROOT / "training"))
+    from lines import read_text
+
+    turn = read_text(f"{act}: {marked}")
+    mentions = tuple(
+        Mention(span.role, turn.text[span.start : span.end], span.pair, span.start) for span in turn.spans
+    )
+    return Clause(act, turn.text, mentions)
+
+
+def after(graph: TaskGraph, *clauses: Clause) -> TaskGraph:
+    """The plan after clauses."""
+    found = assembled(
+        clauses, "said", View(graph, turn=len(graph) + 1, focus=tuple(node.id for node in graph.parts(None)))
+    )
+    for operation in found.operations:
+        graph = apply(graph, operation, turn=len(graph) + 1, said="said").graph
+    return graph
+
+
+def lines(graph: TaskGraph) -> set[str]:
+    """The active tasks as 'whole > part: value'."""
+    return {
+        " > ".join([*(one.title for one in reversed(list(graph.ancestors(node.id)))), node.title])
+        + (f": {node.value}" if node.value else "")
+        for node in graph.active
+    }
+
+
+DINNER = after(
+    TaskGraph(),
+    clause("task", "[T dinner] [V on friday], [V at 7 pm], [V 12 guests]"),
+    clause("add", "[W dinner]: [I soup], [I fish]"),
+)
+
+
+# ---- the network ------------------------------------------------------------------------------------
+
+
+def test_the_weights_are_those_that_were_exported() -> None:
+    told = json.loads((WEIGHTS / "reader.json").read_text())
+    for file, digest in told["sha256"].items():
+        assert hashlib.sha256((WEIGHTS / file).read_bytes()).hexdigest() == digest
+
+
+def test_it_reads_a_voice_that_it_was_not_trained_on() -> None:
+    sys.path.insert(0, str(ROOT / "training"))
+    from lines import load
+
+    turns = [turn for dialogue in load("test")[:12] for turn in dialogue.turns]
+    right = sum(
+        [one.act for one in turn.clauses if one.act != "chat"]
+        == [one.act for one in NETWORK(turn.text, turn.before).clauses if one.act != "chat"]
+        for turn in turns
+    )
+    assert right / len(turns) > 0.42
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text(max_size=300), st.text(max_size=80))
+def test_any_text_is_read(text: str, before: str) -> None:
+    parse = NETWORK(text, before)
+    assert parse.clauses
+    assert 0 <= parse.probability <= 1
+    for one in parse.clauses:
+        for mention in one.mentions:
+            assert one.text[mention.start : mention.start + len(mention.text)] == mention.text
+
+
+# ---- what clauses do --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "lead", "kind"),
+    [
+        ("weds", "", "date"), ("the 3rd", "", "date"), ("half 8", "", "time"), ("11.40", "at ", "time"),
+        ("7", "at ", "time"), ("7", "", "count"), ("75", "by ", "count"), ("half an hour", "", "duration"),
+        ("the barn", "", None), ("mid march", "", "date"), ("on sat 14 june", "", "date"),
+    ],
+)  # fmt: skip
+def test_kinds_of_values(value: str, lead: str, kind: str | None) -> None:
+    assert kind_of(value, lead) == kind
+
+
+def test_mentions_that_say_nothing_go_and_ends_of_a_range_are_one() -> None:
+    one = tidied(clause("set", "[T the] [V Friday 2 October to] [V Sunday 4 October]"))
+    assert [mention.text for mention in one.mentions] == ["Friday 2 October to Sunday 4 October"]
+
+
+def test_several_things_in_one_clause_are_several() -> None:
+    one = clause("set", "[T harper] [V june 14] [V 1 pm], [T okafor] [V june 22]")
+    assert [[m.text for m in part.mentions] for part in parted(one)] == [
+        ["harper", "june 14", "1 pm"], ["okafor", "june 22"],
+    ]  # fmt: skip
+    ahead = clause("task", "[V Monday] [T the museum], [V Tuesday] [T a walk]")
+    assert [[m.text for m in part.mentions] for part in parted(ahead)] == [
+        ["Monday", "the museum"], ["Tuesday", "a walk"],
+    ]  # fmt: skip
+
+
+def test_a_new_task_with_values_and_items() -> None:
+    assert lines(DINNER) == {
+        "dinner", "dinner > date: friday", "dinner > time: 7 pm", "dinner > number: 12 guests",
+        "dinner > soup", "dinner > fish",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given_clause", "gone", "new"),
+    [
+        (clause("set", "[V saturday]"), "dinner > date: friday", "dinner > date: saturday"),
+        (clause("set", "[V 15]"), "dinner > number: 12 guests", "dinner > number: 15 guests"),
+        (clause("shift", "[V an hour later]"), "dinner > time: 7 pm", "dinner > time: 8 pm"),
+        (clause("remove", "[I the soup]"), "dinner > soup", None),
+        (clause("replace", "[V crab] for [O the fish]"), "dinner > fish", "dinner > crab"),
+        (clause("remove", "[T everything] except [E the fish]"), "dinner > soup", None),
+        (clause("only", "[I the fish]"), "dinner > soup", None),
+        (clause("assign", "[P Ann] does [T the soup]"), None, "dinner > soup > assignee: Ann"),
+        (clause("rename", "[T the soup] is [V Gazpacho]"), "dinner > soup", "dinner > Gazpacho"),
+    ],
+)  # fmt: skip
+def test_a_clause_changes_just_what_it_names(given_clause: Clause, gone: str | None, new: str | None) -> None:
+    before, found = lines(DINNER), lines(after(DINNER, given_clause))
+    assert before - found == ({gone} if gone else set())
+    assert found - before == ({new} if new else set())
+
+
+@pytest.mark.parametrize(
+    "given_clause",
+    [
+        clause("remove", "[T the trombone]"),
+        clause("unsure", "the thing with the thing"),
+        clause("replace", "[V crab] for [O the trombone]"),
+    ],
+)
+def test_what_has_no_place_is_asked_about(given_clause: Clause) -> None:
+    found = assembled((given_clause,), "said", View(DINNER, turn=9))
+    assert found.doubts == 1
+    assert [operation.kind for operation in found.operations] == ["clarify"]
+
+
+def test_a_slot_of_the_same_name_in_two_plans_is_asked_about() -> None:
+    both = after(
+        TaskGraph(),
+        clause("task", "[T harper wedding], [S ceremony] [V 1 pm]"),
+        clause("task", "[T okafor wedding], [S ceremony] [V 11 am]"),
+    )
+    both = TaskGraph({key: node.model_copy(update={"turn": 1}) for key, node in both.items()})
+    found = assembled((clause("set", "[T the ceremony] [V 12:30]"),), "said", View(both, turn=2))
+    assert [operation.kind for operation in found.operations] == ["clarify"]
+
+
+# ---- how far it is trusted --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reader", ["rules", "network"])
+def test_trust_is_a_probability_and_less_where_nothing_is_read(reader: str) -> None:
+    text = "dinner on friday at 7 for 12, and Ann brings 3 cakes"
+    parse = NETWORK(text)
+    read = assembled(parse.clauses, text, View(TaskGraph())).operations
+    whole, nothing = (
+        probability(signs(text, TaskGraph(), Candidate(one, parse), read), at_home(parse), reader)
+        for one in (read, ())
+    )
+    assert 0 < nothing < whole < 1
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Taskloom]:
+    with Taskloom.open(Settings(home=tmp_path_factory.mktemp("home"), memory=False)) as found:
+        yield found
+
+
+def test_a_muddle_is_asked_about_and_its_answer_says_what_is_missing(app: Taskloom) -> None:
+    muddle = "asdkj fridg 4 the uh nn with he puts green it the of, and or the Lucas under"
+    done = app.talk(muddle, thread="muddle")
+    assert NOT_UNDERSTOOD in done.reply or done.reply.startswith(DID_YOU_MEAN)
+    assert not app.tasks("muddle")
+    asked = app.talk("What is left to do?", thread="muddle")
+    assert "I did not understand “asdkj fridg 4" in asked.reply
+
+
+def test_a_yes_does_what_was_proposed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("taskloom.agent.plan.local.RULES", 1.1)
+    monkeypatch.setattr("taskloom.agent.plan.local.NETWORK", 1.1)
+    monkeypatch.setattr("taskloom.agent.plan.local.PROPOSE", 0.0)
+    with Taskloom.open(Settings(home=tmp_path, memory=False)) as app:
+        asked = app.talk("we need to paint the fence before sunday", thread="t")
+        assert asked.reply.endswith("?")
+        assert not app.tasks("t")
+        app.talk("yes", thread="t")
+        assert any("fence" in node.title for node in app.tasks("t").active)
+
+
+def test_schemas_and_bare_answers_are_read_by_the_patterns() -> None:
+    local = Local(Rules(), lambda *_: pytest.fail("the network was asked"))
+    assert local.read("undo", View(DINNER, turn=3)).by == "rules"
+
+
+def test_a_parse_is_data() -> None:
+    parse = NETWORK("call the vet on monday")
+    assert parse == Parse(parse.clauses, parse.probability)
+    assert len(parse.vector) == 384
