@@ -14,6 +14,7 @@ from itertools import pairwise
 from taskloom.agent.exact_places import Doubt
 from taskloom.agent.interpreter import Detail, Step, StepPart, View
 from taskloom.agent.reading.clauses import Clause, Mention
+from taskloom.agent.wording import NOT_UNDERSTOOD, clip
 from taskloom.memory.operations import Operation
 from taskloom.memory.tasks import TaskNode
 
@@ -367,4 +368,5 @@ class Assembler(Exchanges, Questions):
         self._act("no")
 
     def _read_unsure(self, clause: Clause) -> None:
-        raise Doubt(f"What do you mean by “{clause.text.strip()}”?")
+        whole = len(clause.text) + 5 > len(self.said)
+        raise Doubt(NOT_UNDERSTOOD if whole else f"What do you mean by “{clip(clause.text.strip())}”?")

@@ -14,7 +14,7 @@ from taskloom.agent.gate import held_back, spared
 from taskloom.agent.grounding import ground
 from taskloom.agent.interpreter import Interpreter, Reading, Step, View
 from taskloom.agent.reading.clauses import Parse
-from taskloom.agent.wording import NOT_UNDERSTOOD
+from taskloom.agent.wording import DID_YOU_MEAN, NOT_UNDERSTOOD
 from taskloom.memory.operations import Check, Clarify, Operation
 
 from .assemble import assembled
@@ -24,7 +24,7 @@ from .trust import Candidate, at_home, probability, signs
 Parser = Callable[[str, str], Parse]
 """From a text, and what was said to its author last, to clauses."""
 
-RULES, NETWORK, PROPOSE = 0.4, 0.45, 0.25
+RULES, NETWORK, PROPOSE = 0.25, 0.35, 0.2
 """From which probability on each reader's reading is carried out, and from which it is proposed."""
 LEAD = 0.25  # the network's reading is taken before that of the rules where it is this much likelier
 
@@ -62,6 +62,10 @@ class Local:
         if (option := _chosen(utterance, view.question)) is not None:
             return Reading((Step(text=utterance, act="yes", value=option),), by="network")
         rules, network = self.both(by_rules, utterance, view)
+        if _missed(view) and any(
+            one.changes and not _names(one, utterance, view) for one in (rules, network)
+        ):
+            return _unsure(utterance, network.reading)
         if rules.trust >= RULES and rules.trust > network.trust - LEAD:
             return rules.reading
         if network.trust >= NETWORK:
@@ -98,6 +102,26 @@ def _unsure(utterance: str, reading: Reading, proposed: Sequence[Step] = ()) -> 
     value = "" if proposed else NOT_UNDERSTOOD
     step = Step(text=utterance, act="unsure", value=value, proposed=tuple(proposed))
     return Reading((step,), sure=False, by=reading.by if proposed else "network", note=reading.note)
+
+
+def _missed(view: View) -> bool:
+    """Whether the turn before was not taken in: what follows may be about what it began."""
+    last = view.exchanges[-1][1] if view.exchanges else ""
+    return NOT_UNDERSTOOD in last or last.startswith(DID_YOU_MEAN)
+
+
+def _names(reader: Reader, utterance: str, view: View) -> bool:
+    """Whether words name all that is there already and would be changed, or what it is part of."""
+    said = set(content(utterance))
+    for one in reader.operations:
+        key = getattr(one, "task", None) or getattr(one, "parent", None) or ""
+        if key not in view.graph:
+            continue
+        node = view.graph[key]
+        above = (node, *view.graph.ancestors(key))
+        if not any(said & set(content(f"{each.title} {each.value or ''}")) for each in above):
+            return False
+    return True
 
 
 def _chosen(utterance: str, question: Clarify | None) -> str | None:
