@@ -95,8 +95,8 @@ def test_the_wheel_holds_the_three_parts_and_nothing_else(wheel: Path) -> None:
     shipped = {
         f"taskloom/{path.relative_to(ROOT)}"
         for part in PARTS
-        for path in (ROOT / part).iterdir()
-        if path.suffix in {".py", ".json"} or path.name == "py.typed"
+        for path in (ROOT / part).rglob("*")
+        if path.suffix in {".py", ".json", ".onnx"} or path.name == "py.typed"
     } | {f"taskloom/{path.relative_to(ROOT)}" for path in (ROOT / "memory" / "minilm").iterdir()}
     assert {name for name in names if ".dist-info/" not in name} == shipped
     assert any(name.endswith("licenses/LICENSE") for name in names)
@@ -104,8 +104,9 @@ def test_the_wheel_holds_the_three_parts_and_nothing_else(wheel: Path) -> None:
 
 def test_every_module_imports_beside_a_host_with_the_same_names(installed: Path, host: Path) -> None:
     found = run(installed / "python", "-c", HOST, cwd=host, PYTHONPATH=str(host)).split()
-    here = {f"taskloom.{part}.{path.stem}" for part in PARTS for path in (ROOT / part).glob("[!_]*.py")}
-    assert set(found) == here | {f"taskloom.{part}" for part in PARTS}
+    files = [path.relative_to(ROOT) for part in PARTS for path in (ROOT / part).rglob("*.py")]
+    here = {".".join(["taskloom", *path.with_suffix("").parts]).removesuffix(".__init__") for path in files}
+    assert set(found) == here
 
 
 def test_the_command_runs_beside_a_host_with_the_same_names(installed: Path, host: Path) -> None:
@@ -137,7 +138,7 @@ def test_every_library_that_the_code_imports_is_a_dependency() -> None:
     providers = packages_distributions()
     extras = [lines for name, lines in PROJECT["optional-dependencies"].items() if name != "dev"]
     declared = {normal(line) for lines in (PROJECT["dependencies"], *extras) for line in lines}
-    for path in (path for part in PARTS for path in (ROOT / part).glob("*.py")):
+    for path in (path for part in PARTS for path in (ROOT / part).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level and node.module:
