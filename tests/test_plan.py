@@ -103,6 +103,14 @@ def test_any_text_is_read(text: str, before: str) -> None:
             assert one.text[mention.start : mention.start + len(mention.text)] == mention.text
 
 
+def test_a_long_text_is_read_to_its_end() -> None:
+    things = [f"Task{number}: paint fence number {number} on Friday." for number in range(80)]
+    clauses = NETWORK(" ".join(things)).clauses
+    assert sum(len(one.text) for one in clauses) > 0.9 * len(" ".join(things))
+    assert "79" in clauses[-1].text
+    assert sum(len(one.text) for one in NETWORK("word " * 500).clauses) > 2_300
+
+
 # ---- what clauses do --------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.resources import as_file, files
@@ -33,6 +34,7 @@ Acts: TypeAlias = Callable[[Numbers], Numbers]
 
 LONGEST, BEFORE = 160, 60  # word pieces of what is said, and of what was said before
 LAST_WORDS = 30  # of what was said before
+_SENTENCE = re.compile(r"[.!?;\n]\s")
 _BAD = -1e4
 
 
@@ -55,7 +57,24 @@ class Network:
         )
 
     def __call__(self, text: str, before: str = "") -> Parse:
-        """Read a text; before: what was said to its author last."""
+        """Read a text, a long one part by part; before: what was said to its author last."""
+        parses = [self._parse(part, before) for part in self._parts(text)]
+        clauses = tuple(clause for parse in parses for clause in parse.clauses)
+        return Parse(clauses, math.prod(parse.probability for parse in parses), parses[0].vector)
+
+    def _parts(self, text: str) -> list[str]:
+        """A text in parts that the network takes, cut at the ends of sentences where there are any."""
+        offsets = self._tokenizer.encode(plain(text)).offsets[1:-1]
+        parts, begin, first = list[str](), 0, 0
+        while len(offsets) - first > LONGEST - 2:
+            inside = range(first + 1, first + LONGEST - 1)
+            ends = [at for at in inside if _SENTENCE.search(text[offsets[at - 1][0] : offsets[at][0]])]
+            first = ends[-1] if ends else inside[-1]
+            parts.append(text[begin : offsets[first][0]])
+            begin = offsets[first][0]
+        return [*parts, text[begin:]]
+
+    def _parse(self, text: str, before: str) -> Parse:
         said = self._tokenizer.encode(plain(text))
         ids, words, offsets = said.ids[:LONGEST], said.word_ids[:LONGEST], said.offsets[:LONGEST]
         size = len(ids)
