@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from lines import Change, Dialogue, Turn, load, path_key
@@ -52,7 +53,7 @@ from taskloom.memory.operations import (
     apply,
 )
 from taskloom.memory.tasks import TaskGraph, TaskNode
-from taskloom.memory.words import STOP, words
+from taskloom.memory.words import MONTHS, NUMBERS, STOP, WEEKDAYS, words
 
 Path_: TypeAlias = tuple[str, ...]
 Outcome: TypeAlias = Literal["right", "asked", "wrong"]
@@ -272,7 +273,11 @@ def _has_value(change: Change, before: Gold, ours: TaskGraph, explained: set[str
 
 
 def _under(path: Sequence[str], before: Gold, ours: TaskGraph) -> list[TaskNode]:
-    """The nodes at and below what a path means; where it is new, those that are like its last name."""
+    """The nodes at and below what a path means; where it is new, those that are like its last name.
+
+    Where nothing new is like it, it is the order that the annotator put things in ('camp > kit > mat'): what
+    is new or changed below the next name that stands counts as well.
+    """
     if not path:
         return list(ours.values())
     key = before.ids.get(path_key(path), "")
@@ -281,6 +286,9 @@ def _under(path: Sequence[str], before: Gold, ours: TaskGraph) -> list[TaskNode]
     if path_key(path) in before.kinds:
         return _under(path[:-1], before, ours)
     tops = [node for node in ours.active if node.id not in before.graph and _alike(path[-1], node.title)]
+    if not tops and len(path) > 1:
+        wider = _under(path[:-1], before, ours)
+        return [node for node in wider if _differs(before.graph.get(node.id), node)]
     return list({one.id: one for node in tops for one in ours.subtree(node.id)}.values())
 
 
@@ -297,11 +305,31 @@ def _alike(name: str, text: str) -> bool:
 
 
 def _says(value: str, text: str) -> bool:
-    """Whether a text says a value: all its numbers, and half of its other words."""
+    """Whether a text says a value: all its numbers, and half of its other words.
+
+    The user need not spell as the annotator: 'four' is 4, '32k' 32000, '7.30' 7:30; where there is
+    a number, its month, half of the day or coin may be left out, as in what was said.
+    """
+    value, text = _figures(value), _figures(text)
     one, other = set(_content(value)) or set(words(value)), set(words(text))
     numbers = {word for word in one if any(sign.isdigit() for sign in word)}
-    rest = one - numbers
+    rest = one - numbers - (_UNSAID if numbers else set())
     return numbers <= other and len(rest & other) * 2 >= len(rest)
+
+
+_UNSAID = set(words(" ".join(MONTHS) + " am pm pounds pound quid euro euros dollars dollar bucks"))
+
+
+@lru_cache(maxsize=65536)
+def _figures(text: str) -> str:
+    """A text with its numbers in figures, each in one way."""
+    text = re.sub(r"\b(\d+)[.h](\d\d)\b", r"\1:\2", text.lower())
+    text = re.sub(r"\b(\d+(?:\.\d+)?)k\b", lambda found: f"{float(found[1]) * 1000:.0f}", text)
+    for day in (*WEEKDAYS, *MONTHS):
+        text = re.sub(rf"\b{day[:3]}(?:{day[3:]}|s|t|r|rs)?\b", day, text)
+    for number, word in list(enumerate(NUMBERS))[2:]:  # 'one' is a pronoun as well
+        text = re.sub(rf"\b{word}\b", str(number), text)
+    return re.sub(r"(?<=\d)(?=[a-z])(?!st\b|nd\b|rd\b|th\b)", " ", text)
 
 
 def _mentions(expected: str, reply: str) -> bool:
