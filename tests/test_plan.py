@@ -194,6 +194,31 @@ def test_a_slot_of_the_same_name_in_two_plans_is_asked_about() -> None:
     assert [operation.kind for operation in found.operations] == ["clarify"]
 
 
+def told(graph: TaskGraph, reply: str, *clauses: Clause, focus: str = "") -> set[str]:
+    """What stands after clauses that answer a reply, with one task in focus."""
+    first = tuple(node.id for node in graph.active if node.title == focus)
+    view = View(graph, turn=99, focus=first, exchanges=(("", reply),))
+    for operation in assembled(clauses, " ".join(one.text for one in clauses), view).operations:
+        graph = apply(graph, operation, turn=99, said="said").graph
+    return lines(graph)
+
+
+@pytest.mark.parametrize(
+    ("reply", "said", "new"),
+    [
+        ("Noted. What time does the dinner begin?", "[V 8 pm]", "dinner > time: 8 pm"),
+        (
+            "The soup is noted. How much does the fish cost?",
+            "[V 30 euros]",
+            "dinner > fish > price: 30 euros",
+        ),
+        ("It is at 7 pm.", "they moved it to [V 9 pm]", "dinner > time: 9 pm"),
+    ],
+)
+def test_what_is_spoken_of_follows_the_reply_and_the_kind_of_a_value(reply: str, said: str, new: str) -> None:
+    assert new in told(DINNER, reply, clause("set", said), focus="soup")
+
+
 # ---- how far it is trusted --------------------------------------------------------------------------
 
 

@@ -20,6 +20,7 @@ from taskloom.memory.words import words
 
 from .plain import named_values, one, right_before, word_before
 from .resolver import POINTING, Resolver, bare, content
+from .topic import kind_held
 from .typed import hour, kind_of
 
 ALL = re.compile(
@@ -72,6 +73,7 @@ class Giving(Resolver, Exact):
         Raises:
             Doubt: what it is about is not clear.
         """
+        self.clause = clause
         name = "ask" if clause.act.startswith("ask.") else clause.act
         act: Callable[[Clause], None] | None = getattr(self, f"_read_{name}", None)
         if act is not None:
@@ -303,12 +305,6 @@ class Giving(Resolver, Exact):
 
 
 # ---- values -------------------------------------------------------------------------------------------
-
-
-def kind_held(node: TaskNode) -> str | None:
-    """The kind of a slot's value; an amount of things is a count: '12 table posies'."""
-    kind = kind_of(node.value or "")
-    return "count" if kind is None and re.match(r"\D{0,12}\d", node.value or "") else kind
 
 
 def with_number(text: str, number: str) -> str:

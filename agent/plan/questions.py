@@ -13,9 +13,10 @@ from taskloom.agent.wording import word_set
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
-from .giving import ASKED_FOR, Giving, kind_held
+from .giving import ASKED_FOR, Giving
 from .plain import one
 from .resolver import POINTING, content
+from .topic import kind_held
 from .typed import kind_of
 
 _ASKED_KINDS = (

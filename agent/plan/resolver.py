@@ -16,9 +16,13 @@ from taskloom.agent.finding import is_member
 from taskloom.agent.ground_base import Ground
 from taskloom.agent.interpreter import View
 from taskloom.agent.outline import is_assignee
+from taskloom.agent.reading.clauses import Clause
 from taskloom.agent.wording import word_set
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import STOP, words
+
+from .topic import WEIGHTS, most_likely, spoken_of
+from .typed import kind_of
 
 POINTING = word_set(
     """it that this them they these those he she him her we us i me same here there its their theirs ours the
@@ -57,6 +61,7 @@ class Resolver(Ground):
     def __init__(self, view: View) -> None:
         super().__init__(view)
         self.margins: list[float] = []
+        self.clause: Clause | None = None
 
     def best(
         self, mention: str, *, slots: bool = False, gone: bool | None = False, within: TaskNode | None = None
@@ -145,18 +150,21 @@ class Resolver(Ground):
     # ---- what is spoken of ---------------------------------------------------------------------
 
     def topic(self) -> TaskNode | None:
-        """What is spoken of: what this message did last, what the assistant asked about, what is in focus."""
-        if not self.operations:
-            question = self.view.question.question if self.view.question is not None else ""
-            if question and (named := self.named_in(question)) is not None:
-                return named
-            if not self.focus and self.view.exchanges:
-                return self.named_in(self.view.exchanges[-1][1])
-        for key in self.focus:
-            if key in self.graph and self.graph[key].active:
-                return self.task_of(self.graph[key])
-        roots = self.graph.parts(None)
-        return roots[-1] if roots else None
+        """What is spoken of where nothing is named, by all signs of `topic`."""
+        before, reply = self.view.exchanges[-1] if self.view.exchanges else ("", "")
+        if not reply and self.view.question is not None:
+            reply = self.view.question.question
+        turn = self.view.turn
+        now = [key for key in self.focus if key in self.graph and self.graph[key].turn == turn]
+        clause = self.clause
+        kinds = {kind_of(one.text) for one in clause.all("V")} if clause is not None else set()
+        signs = spoken_of(
+            self.graph, self.focus, now if self.operations else (), (before, reply),
+            clause.text if clause is not None else "", {kind for kind in kinds if kind is not None},
+        )  # fmt: skip
+        which = "later" if self.operations else "asked" if reply.rstrip().endswith("?") else "told"
+        found = most_likely(signs, WEIGHTS[which])
+        return self.graph[found] if found is not None else None
 
     def named_in(self, text: str) -> TaskNode | None:
         """The task that a text names by most of its title's words: the fullest, then the last."""
