@@ -36,6 +36,7 @@ from taskloom.agent.responder import Brief
 from taskloom.agent.rules import Rules
 from taskloom.agent.state import Change as Done
 from taskloom.agent.state import Turn as State
+from taskloom.agent.values import NUMBER_WORDS
 from taskloom.memory.claims import answer
 from taskloom.memory.dag import reach
 from taskloom.memory.operations import (
@@ -53,7 +54,7 @@ from taskloom.memory.operations import (
     apply,
 )
 from taskloom.memory.tasks import TaskGraph, TaskNode
-from taskloom.memory.words import MONTHS, NUMBERS, STOP, WEEKDAYS, words
+from taskloom.memory.words import MONTHS, STOP, WEEKDAYS, words
 
 Path_: TypeAlias = tuple[str, ...]
 Outcome: TypeAlias = Literal["right", "asked", "wrong"]
@@ -170,7 +171,9 @@ def judged(before: Gold, turn: Turn, ours: TaskGraph, operations: Sequence[Opera
     if turn.asks_back:
         return "right" if asks and not changed else "wrong"
     explained = set[str]()
-    good = all(_is_so(change, before, ours, explained) for change in turn.changes)
+    good = all(
+        _is_so(one, before, ours, explained) or _exchanged(one, turn, before, ours) for one in turn.changes
+    )
     good = good and all(any(_mentions(one, reply) for one in answer.split("|")) for answer in turn.answers)
     extra = changed - explained - _follows(before.graph, ours, explained)
     if good and not extra:
@@ -241,6 +244,19 @@ def _is_so(change: Change, before: Gold, ours: TaskGraph, explained: set[str]) -
     other = ours.get(before.ids.get(path_key(change.other), ""))
     linked = other is not None and other.id in reach(held.depends_on, lambda key: ours[key].depends_on)
     return other is None or linked == (change.op == "@")
+
+
+def _exchanged(change: Change, turn: Turn, before: Gold, ours: TaskGraph) -> bool:
+    """Whether what should leave has become what should come beside it: one thing in the place of another."""
+    held = ours.get(before.ids.get(path_key(change.path), ""))
+    if change.op != "-" or held is None or held.title == before.graph[held.id].title:
+        return False
+    beside = [
+        one.path[len(change.path) - 1]
+        for one in turn.changes
+        if one.op in "+=" and len(one.path) >= len(change.path)
+    ]
+    return any(_alike(one, held.title) for one in beside)
 
 
 def _stands(path: Sequence[str], before: Gold, ours: TaskGraph, explained: set[str]) -> bool:
@@ -317,6 +333,7 @@ def _says(value: str, text: str) -> bool:
     return numbers <= other and len(rest & other) * 2 >= len(rest)
 
 
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _UNSAID = set(words(" ".join(MONTHS) + " am pm pounds pound quid euro euros dollars dollar bucks"))
 
 
@@ -327,8 +344,11 @@ def _figures(text: str) -> str:
     text = re.sub(r"\b(\d+(?:\.\d+)?)k\b", lambda found: f"{float(found[1]) * 1000:.0f}", text)
     for day in (*WEEKDAYS, *MONTHS):
         text = re.sub(rf"\b{day[:3]}(?:{day[3:]}|s|t|r|rs)?\b", day, text)
-    for number, word in list(enumerate(NUMBERS))[2:]:  # 'one' is a pronoun as well
-        text = re.sub(rf"\b{word}\b", str(number), text)
+    for word, number in NUMBER_WORDS.items():
+        if number > 1:  # 'one' is a pronoun as well
+            text = re.sub(rf"\b{word}\b", str(number), text)
+    for number, word in enumerate(_ORDINALS, 1):
+        text = re.sub(rf"\b{word}\b(?= of\b)", str(number), text)
     return re.sub(r"(?<=\d)(?=[a-z])(?!st\b|nd\b|rd\b|th\b)", " ", text)
 
 
