@@ -130,10 +130,10 @@ class Parts(Places):
         slot = self._shifted(node, by)
         text = slot.value if slot.value is not None else slot.title
         counts = bool(name_words(slot.title) & _LASTING) and text.strip().isdecimal()
-        moved = values.counted(text, sign, amount) if counts else _moved(text, sign, amount, self.view.now)
-        if moved is None:
+        new = values.counted(text, sign, amount) if counts else moved(text, sign, amount, self.view.now)
+        if new is None:
             raise Doubt(f"What is {clip(text)} {_SIGNS[sign]} {amount} exactly?")
-        self.do(renewed(slot, moved), step.text)
+        self.do(renewed(slot, new), step.text)
 
     def _shifted(self, node: TaskNode, by: timedelta | None) -> TaskNode:
         """The slot whose value moves: the one named; of a task, the only one that can by this much time."""
@@ -165,11 +165,11 @@ def _others(part: StepPart, members: Sequence[TaskNode]) -> tuple[Detail, ...]:
     return (Detail(slot="assignee", value=join(left)),) if left else ()
 
 
-def _moved(text: str, sign: str, amount: str, now: datetime) -> str | None:
+def moved(text: str, sign: str, amount: str, now: datetime) -> str | None:
     """A text with its date, time or number changed by an amount; None where that has no meaning."""
     if sign == "*" or values.duration_of(amount) is None:
         return values.counted(text, sign, amount)
-    if (moved := later(text, sign, amount, now)) is not None:
-        return moved
+    if (new := later(text, sign, amount, now)) is not None:
+        return new
     unit = re.search(r"min|hour|hr|day|night|week|month|year", amount.lower())
     return values.counted(text, sign, amount) if unit and unit[0] in text.lower() else None

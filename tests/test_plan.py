@@ -219,6 +219,45 @@ def test_what_is_spoken_of_follows_the_reply_and_the_kind_of_a_value(reply: str,
     assert new in told(DINNER, reply, clause("set", said), focus="soup")
 
 
+@pytest.mark.parametrize(
+    ("time", "amount", "then"),
+    [
+        ("twenty past eight", "fifteen minutes later", "8:35"),
+        ("half seven", "half an hour earlier", "7:00"),
+        ("3.50", "20 mins later", "4:10"),
+        ("seven in the morning", "an hour later", "8 am"),
+    ],
+)
+def test_times_in_words_move(time: str, amount: str, then: str) -> None:
+    before = after(
+        TaskGraph(), clause("task", f"[T run], [V on friday], [S start] [V {time}], [S people] [V 3]")
+    )
+    assert f"run > start: {then}" in lines(after(before, clause("shift", f"[V {amount}]")))
+
+
+def test_money_is_added_to_what_costs_not_to_what_counts() -> None:
+    before = after(
+        TaskGraph(), clause("task", "[T trip], [S nights] [V 2], [S price] [V 60], [S meet] [V nine]")
+    )
+    assert "trip > price: 65" in lines(after(before, clause("shift", "[V a fiver] more")))
+
+
+def test_who_was_just_said_is_not_overwritten_by_a_clause_without_a_target() -> None:
+    cake = clause("assign", "[P Priya] bakes [T the cake]")
+    after_both = lines(
+        after(TaskGraph(), clause("task", "[T cake]"), cake, clause("assign", "[P I] do it all"))
+    )
+    assert "cake > assignee: Priya" in after_both
+
+
+def test_what_is_named_in_answer_to_a_question_is_part_of_the_only_plan() -> None:
+    plan = after(TaskGraph(), clause("task", "[T street party]"))
+    added = clause("task", "[T flyers]"), clause("task", "and [T a band]")
+    asked = told(plan, "The street party is noted. What do you need?", *added)
+    assert {"street party > flyers", "street party > band"} <= asked
+    assert "flyers" in told(plan, "The street party is noted.", *added)
+
+
 # ---- how far it is trusted --------------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from taskloom.agent.exact_places import Doubt
+from taskloom.agent.finding import is_member
 from taskloom.agent.interpreter import Detail, Step, StepPart, View
 from taskloom.agent.reading.clauses import Clause, Mention
 from taskloom.agent.wording import NOT_UNDERSTOOD, clip
@@ -23,26 +24,13 @@ from .giving import ALL
 from .plain import counted, items_of, one, parted, right_before, tidied
 from .questions import Questions
 from .resolver import POINTING, bare, content
-from .typed import kind_of
+from .shifting import Shifting
 
-_LESS = re.compile(
-    r"\b(?:earlier|sooner|less|fewer|off|down|cheaper|shorter|before|minus|forward|prepone\w*|reduc\w*|cut|knock"
-    r"|drop\w*|shave|trim|lower|smaller|bring\w* (?:it|that|this)? ?up|short)\b",
-    re.IGNORECASE,
-)
-_MEASURE = re.compile(
-    r"\b(?:earlier|later|sooner|more|less|fewer|extra|longer|shorter|another|additional|further|back|forward|by|up"
-    r"|down|on top|off|a?head)\b",
-    re.IGNORECASE,
-)
 _RELATIVE = re.compile(
     r".*\b(?:earlier|later|sooner|more|less|fewer|extra|longer|shorter|cheaper|further)\b(?! than)",
     re.IGNORECASE,
 )
-_TWICE, _HALF = (
-    re.compile(r"\b(?:doubl\w+|twice)\b", re.IGNORECASE),
-    re.compile(r"\b(?:halv\w+|half (?:of|the|as))\b", re.IGNORECASE),
-)
+_OPEN = re.compile(r"\b(?:what|anything|which|who|how)\b", re.IGNORECASE)
 _FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
 
 
@@ -79,7 +67,7 @@ def assembled(clauses: Iterable[Clause], said: str, view: View) -> Assembled:
     )
 
 
-class Assembler(Exchanges, Questions):
+class Assembler(Exchanges, Shifting, Questions):
     """Clauses on the plan: each act by its method."""
 
     # ---- acts ----------------------------------------------------------------------------------
@@ -101,11 +89,28 @@ class Assembler(Exchanges, Questions):
             told += self._people(clause) if last else []
             node = self._known(title)
             if node is None or not (told or items or node.id in self.new):
-                node = self._made(title, whole.id if whole else None)
+                inside = whole or self._part_of()
+                node = self._made(title, inside.id if inside else None)
             for one_told in told:
                 self._set_one(node, one_told, clause, named=one_told.slot == "who" or bool(clause.all("S")))
             if last and items:
                 self._act("add", within_task=node.id, items=items_of(items))
+
+    def _part_of(self) -> TaskNode | None:
+        """What something new is part of where that is not said; None where it is a plan of its own.
+
+        It stands beside what this message made before, or in the only plan, where the assistant asked what
+        belongs to it.
+        """
+        made = [self.graph[key] for key in self.new if self.graph[key].value is None]
+        if made:
+            return self.graph.get(made[-1].parent or "") if not is_member(made[-1]) else None
+        plans = self.graph.parts(None)
+        reply = self.view.exchanges[-1][1] if self.view.exchanges else ""
+        if len(plans) != 1 or not reply.rstrip().endswith("?"):
+            return None
+        asked = re.split(r"(?<=[.!])\s", reply)[-1]
+        return plans[0] if self.listed(plans[0]) or _OPEN.search(asked) else None
 
     def _known(self, title: str) -> TaskNode | None:
         """The task that has this title already; a pronoun means the topic."""
@@ -198,36 +203,6 @@ class Assembler(Exchanges, Questions):
             raise Doubt("What should have another name?")
         self._act("set", task=node.id, value=one(clause, "V"))
 
-    def _read_shift(self, clause: Clause) -> None:
-        value = one(clause, "V") or one(clause, "I")
-        node = self.meant(one(clause, "T"), slots=True, within=self.place(clause)) or self.topic()
-        if node is None:
-            raise Doubt("What should change by that?")
-        if one(clause, "S") and (held := self.slot_in(self.task_of(node), one(clause, "S"))) is not None:
-            node = held
-        if kind_of(value) in ("date", "time") and not re.search(r"\b(?:min|hour|day|week|month)", value):
-            self._set_one(node, Detail(slot=kind_of(value) or "detail", value=value), clause, named=False)
-            return
-        amount = _MEASURE.sub("", value).strip() or "1"
-        sign = "-" if _LESS.search(clause.text) else "+"
-        if _TWICE.search(clause.text):
-            sign, amount = "*", "2"
-        elif _HALF.search(clause.text) and not re.search(r"half an?\b", value):
-            sign, amount = "*", "0.5"
-        self._shift_of(node, sign + amount, climb=not one(clause, "T"))
-
-    def _shift_of(self, node: TaskNode, change: str, *, climb: bool) -> None:
-        """Move what a task has that can be moved; climb: or what it is part of."""
-        while True:
-            try:
-                self._act("shift", task=node.id, value=change)
-            except Doubt:
-                if not climb or node.parent is None:
-                    raise
-                node = self.graph[node.parent]
-            else:
-                return
-
     def _read_remove(self, clause: Clause) -> None:
         self._act_on(
             "remove", self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
@@ -240,7 +215,8 @@ class Assembler(Exchanges, Questions):
         self._act_on("resume", self.each(clause, slots=True, gone=True))
 
     def _read_done(self, clause: Clause) -> None:
-        self._act_on("done", self.each(clause, roles="TI", slots=True))
+        found = [self.task_of(node) for node in self.each(clause, roles="TI", slots=True)]
+        self._act_on("done", {node.id: node for node in found}.values())
 
     def _read_reopen(self, clause: Clause) -> None:
         self._act_on("reopen", self.each(clause, roles="TI", gone=None))
@@ -320,7 +296,10 @@ class Assembler(Exchanges, Questions):
             if node in excepted:
                 continue
             target = self.task_of(node)
+            if people and not names and target.id in self.given:
+                raise Doubt(f"What does {people[0].value} do?")
             if people:
+                self.given.add(target.id)
                 self._act("set", task=target.id, details=tuple(people))
             for told in self._details(clause):
                 self._set_one(target, told, clause, named=bool(clause.all("S")))

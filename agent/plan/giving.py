@@ -66,6 +66,7 @@ class Giving(Resolver, Exact):
         self.said = said
         self.steps: list[Step] = []
         self.doubts = 0
+        self.given = set[str]()  # what this message has said who has
 
     def read(self, clause: Clause) -> None:
         """Carry out one clause, by the method of its act.
@@ -136,7 +137,10 @@ class Giving(Resolver, Exact):
     def _container(self) -> TaskNode | None:
         """What something is added to where nothing is named: the topic, or the list that it is in."""
         topic = self.topic()
-        while topic is not None and topic.parent and not self.listed(topic):
+        while (
+            topic is not None and topic.parent and not self.listed(topic)
+            and (is_member(topic) or topic.id not in self.new)
+        ):  # fmt: skip
             topic = self.graph[topic.parent]
         return topic
 
