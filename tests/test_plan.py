@@ -24,7 +24,7 @@ from taskloom.agent.rules import Rules
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads import Taskloom
 from taskloom.agent.wording import DID_YOU_MEAN, NOT_UNDERSTOOD
-from taskloom.memory.operations import apply
+from taskloom.memory.operations import Check, apply
 from taskloom.memory.tasks import TaskGraph
 
 ROOT = Path(__file__).parents[1]
@@ -256,6 +256,47 @@ def test_what_is_named_in_answer_to_a_question_is_part_of_the_only_plan() -> Non
     asked = told(plan, "The street party is noted. What do you need?", *added)
     assert {"street party > flyers", "street party > band"} <= asked
     assert "flyers" in told(plan, "The street party is noted.", *added)
+
+
+def test_things_with_values_of_their_own_as_items_are_several() -> None:
+    one = clause("set", "[I1 soup] has [V1 milk], [I2 fish] [V2 mustard]")
+    assert [[m.text for m in part.mentions] for part in parted(one)] == [
+        ["soup", "milk"],
+        ["fish", "mustard"],
+    ]
+
+
+def test_a_pronoun_is_who_was_last_spoken_of_or_is_asked_about() -> None:
+    plan = after(TaskGraph(), clause("task", "[T cake]"), clause("assign", "[P Ann] does [T the cake]"))
+    assert "drinks > assignee: Ann" in told(
+        plan, "Ann has the cake.", clause("assign", "[T drinks] are [P hers]")
+    )
+    assert "drinks" not in " ".join(told(plan, "Noted.", clause("assign", "[T drinks] are [P hers]")))
+
+
+def test_both_are_the_two_that_were_named() -> None:
+    found = told(DINNER, "The soup and the fish are noted.", clause("set", "[V vegan], [T both]"))
+    assert {"dinner > soup > detail: vegan", "dinner > fish > detail: vegan"} <= found
+
+
+def test_an_amount_is_no_new_number_in_a_name() -> None:
+    plan = after(TaskGraph(), clause("task", "[T Bradshaw for 1910], [S price] [V £18]"))
+    assert lines(after(plan, clause("set", "[T the Bradshaw] is now [V £26]"))) == {
+        "Bradshaw for 1910", "Bradshaw for 1910 > price: £26"
+    }  # fmt: skip
+
+
+def answered(graph: TaskGraph, *clauses: Clause) -> list[str]:
+    """The titles of what questions are about."""
+    found = assembled(clauses, " ".join(one.text for one in clauses), View(graph, turn=99)).operations
+    return [graph[key].title for one in found if isinstance(one, Check) for key in one.question.tasks]
+
+
+def test_questions_find_the_slot_that_changed_the_list_and_who_has_the_whole() -> None:
+    changed = after(DINNER, clause("set", "[V saturday]"), clause("assign", "[P Ann] does [T the dinner]"))
+    assert answered(changed, clause("ask.history", "how did [T the dinner] change")) == ["date"]
+    assert answered(changed, clause("ask.who", "and who has that")) == ["assignee"]
+    assert answered(changed, clause("ask.list", "read me the soup")) == ["dinner"]
 
 
 # ---- how far it is trusted --------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from taskloom.memory.words import words
 
 from .plain import named_values, one, right_before, word_before
 from .resolver import POINTING, Resolver, bare, content
-from .topic import kind_held
+from .topic import is_slot, kind_held, part_said
 from .typed import hour, kind_of
 
 ALL = re.compile(
@@ -51,6 +51,7 @@ _NO_NOUN = word_set(
     they we you i next happens time day date one ones kind sort type thing things"""
 )
 _OF_KIND = {"duration": "length", "amount": "price", "count": "number"}
+_SOMEBODY = word_set("he she him her his hers himself herself")
 ME = word_set("i me my mine myself")
 _PLACES = word_set("plac venu location address room hall where site spot")
 _CHANGED = re.compile(
@@ -122,7 +123,9 @@ class Giving(Resolver, Exact):
         return [node for node in dict.fromkeys(found) if node.id not in spared]
 
     def _all_of(self, words: str, whole: TaskNode | None, *, gone: bool) -> list[TaskNode]:
-        """All that is in a whole, or in the one that the words go on to name: 'all the drinks'."""
+        """All that is in a whole, or in what the words go on to name; 'both' and 'all three': as many."""
+        if not gone and (found := self._counted_of(words, whole)):
+            return found
         rest = bare(
             re.sub(r"^(?:of|in|the|about)\s+", "", ALL.sub("", words, count=1).strip(), flags=re.IGNORECASE)
         )
@@ -226,11 +229,50 @@ class Giving(Resolver, Exact):
         return found
 
     def _people(self, clause: Clause) -> list[Detail]:
-        return [Detail(slot="who", value=self._person(span.text)) for span in clause.all("P")]
+        """Who a clause says has something.
+
+        Raises:
+            Doubt: it says only 'she', and nobody knows who that is.
+        """
+        people = [self._person(span.text) for span in clause.all("P")]
+        known = [name for name in people if name.lower() not in _SOMEBODY]
+        if people and not known and clause.act == "assign":
+            raise Doubt(f"Who is “{people[0]}”?")
+        return [Detail(slot="who", value=name) for name in known]
 
     def _person(self, text: str) -> str:
-        name = bare(text)
-        return "me" if name.lower() in ME else name
+        """Somebody's name; a pronoun means who was last spoken of, where somebody was."""
+        name = re.sub(r"['’]s$", "", bare(text))
+        said = re.split(r"[\s'’]+", name.lower())
+        if name.lower() in ME or said[0] in ("i", "im"):
+            return "me"
+        if not set(said) <= _SOMEBODY:
+            return name
+        before, reply = self.view.exchanges[-1] if self.view.exchanges else ("", "")
+        known = [node.value or "" for node in self.graph.active if is_assignee(node)]
+        for heard in (reply, before):
+            places = [(heard.lower().rfind(one.lower()), one) for one in known if one.lower() != "me"]
+            if (last := max(places, default=(-1, "")))[0] >= 0:
+                return last[1]
+        return name
+
+    def _counted_of(self, words: str, whole: TaskNode | None) -> list[TaskNode]:
+        """'Both', 'all three': as many as that of one list, named in the reply or lately touched."""
+        number = 2 if re.match(r"both\b", words, re.IGNORECASE) else values.number_of(words)
+        rest = {word for word in content(ALL.sub("", words)) if values.number_of(word) is None}
+        if number is None or number < 2 or rest - POINTING - {"of"}:
+            return []
+        reply = self.view.exchanges[-1][1] if self.view.exchanges else ""
+        heard = set(content(reply))
+        spoken = [node for node in self.graph.active if not is_slot(node) and part_said(node.title, heard)]
+        lately = [self.task_of(self.graph[key]) for key in self.focus if key in self.graph]
+        for pool in (lately, spoken) if self.operations else (spoken, lately):
+            tasks = {node.id: node for node in pool if node.active and not is_slot(node)}.values()
+            for parent in dict.fromkeys(whole.id if whole is not None else node.parent for node in tasks):
+                some = [node for node in tasks if node.parent == parent]
+                if len(some) == number or (pool is lately and len(some) > number):
+                    return some[: int(number)]
+        return []
 
     def _same_value(self, owner: TaskNode, told: Detail, clause: Clause) -> TaskNode | None:
         """The slot of a task whose value a new one without a name takes the place of."""
@@ -284,12 +326,18 @@ class Giving(Resolver, Exact):
             if held == new or None in (held, new) or "count" in (held, new):
                 self._act("set", task=node.id, value=told.value)
                 return
-        if number and not named and node.value is None and values.number_of(node.title) is not None:
+        if (
+            number
+            and not named
+            and node.value is None
+            and _counts(node.title)
+            and kind_of(told.value) == "count"
+        ):
             self._act("set", task=node.id, value=with_number(node.title, told.value))
             return
         if not named and (slot := self._same_value(owner, told, clause)) is not None:
             value = told.value
-            if number and kind_of(slot.value or "") in (None, "count"):
+            if number and kind_of(slot.value or "") not in ("date", "time"):
                 value = with_number(slot.value or "", value)
             self._act("set", task=slot.id, value=value)
             return
@@ -309,6 +357,11 @@ class Giving(Resolver, Exact):
 
 
 # ---- values -------------------------------------------------------------------------------------------
+
+
+def _counts(title: str) -> bool:
+    """Whether a title begins with a number of things: '20 big jars'."""
+    return title[:1].isdigit() or title.split()[0].lower() in values.NUMBER_WORDS
 
 
 def with_number(text: str, number: str) -> str:

@@ -40,6 +40,9 @@ def parted(clause: Clause) -> tuple[Clause, ...]:
     "the harper one is june 14, the okafor one june 22": what comes between two things is said of the first;
     where the first thing comes after a value, of the second ("on Monday the museum, on Tuesday a walk").
     """
+    if clause.act in ("set", "assign") and not clause.all("T") and len(clause.all("I")) > 1:
+        things = tuple(replace(one, role="T") if one.role == "I" else one for one in clause.mentions)
+        clause = replace(clause, mentions=things)
     if clause.act not in ("task", "set", "assign") or len(clause.all("T")) < 2:
         return (clause,)
     roles = [one.role for one in clause.mentions if one.role in "TVPC"]

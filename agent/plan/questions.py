@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from taskloom.agent import values
+from taskloom.agent.asking import has_former
 from taskloom.agent.exact_places import says_all
 from taskloom.agent.interpreter import Asked
 from taskloom.agent.outline import is_assignee
@@ -16,7 +17,7 @@ from taskloom.memory.words import words
 from .giving import ASKED_FOR, Giving
 from .plain import one
 from .resolver import POINTING, content
-from .topic import kind_held
+from .topic import is_slot, kind_held
 from .typed import kind_of
 
 _ASKED_KINDS = (
@@ -25,6 +26,13 @@ _ASKED_KINDS = (
     (re.compile(r"\bhow long\b", re.IGNORECASE), ("duration",)),
     (re.compile(r"\b(?:what time|which hour)\b", re.IGNORECASE), ("time",)),
     (re.compile(r"\b(?:what day|which day|what date)\b", re.IGNORECASE), ("date",)),
+)
+_NOUNS = (
+    (re.compile(r"\b(?:hour|time|o'clock|clock|start)\b", re.IGNORECASE), ("time",)),
+    (re.compile(r"\b(?:day|date|when|deadline)\b", re.IGNORECASE), ("date",)),
+    (re.compile(r"\b(?:price|cost|sum|fee|much|quote\w*|pay|money)\b", re.IGNORECASE), ("amount", "count")),
+    (re.compile(r"\b(?:many|number|count|numbers)\b", re.IGNORECASE), ("count", "amount")),
+    (re.compile(r"\b(?:long|length|duration)\b", re.IGNORECASE), ("duration",)),
 )
 _OF_MANY = ("list", "left", "next", "summary", "count", "status")
 _PEOPLE = word_set("peopl person guest cover player attende participant number count seat head pax")
@@ -53,20 +61,61 @@ class Questions(Giving):
                 node, slot = self.graph.root(whole.id), name
         if kind == "count" and (counted_slot := self._people_counted(name, node)) is not None:
             kind, node, slot = "value", counted_slot, None
-        if (
-            kind in ("value", "before", "history")
-            and slot is None
-            and node is not None
-            and node.value is None
-        ):
-            found = self._asked_part(node, clause.text, past=kind != "value")
-            asked = next((slot for form, slot in ASKED_FOR if form.search(clause.text)), None)
-            if found is not None:
-                node = found
-            elif kind == "value":
-                slot = asked if asked in _SLOTS else None
+        if node is not None and node.value is None and kind in ("value", "before", "history"):
+            node, slot = self._slot_asked(node, slot, kind, clause)
+        elif node is not None:
+            node = self._whole_asked(node, kind, named=bool(name))
         asked_for = Asked.model_validate({"kind": "value" if kind == "who" else kind, "value": value})
         self._act("ask", task=node.id if node else None, slot=slot, asked=asked_for)
+
+    def _slot_asked(
+        self, node: TaskNode, slot: str | None, kind: str, clause: Clause
+    ) -> tuple[TaskNode, str | None]:
+        """The slot of a task that is asked about: by name or kind; of the past, one that has a past."""
+        past = kind != "value"
+        asked = next((one for form, one in ASKED_FOR if form.search(clause.text)), None)
+        if slot is not None and not past:
+            return self._elsewhere(node, slot), slot
+        found = self._asked_part(node, clause.text, past=past)
+        if past and has_former(node) and re.search(r"\b(?:call\w*|names?|title)\b", clause.text):
+            return node, None
+        if past and (found is None or not found.history):
+            found = self._changed_part(node, f"{slot or ''} {clause.text}") or found
+        if found is not None:
+            return found, None
+        return node, slot or (asked if asked in _SLOTS and not past else None)
+
+    def _elsewhere(self, node: TaskNode, slot: str) -> TaskNode:
+        """The task that has a slot of that name: the one named, else the only one in its plan."""
+        said = set(content(slot))
+        if any(said & set(words(part.title)) for part in self.graph.subtree(node.id)[1:]):
+            return node
+        inside = self.graph.subtree(self.graph.root(node.id).id)
+        having = [part for part in inside if is_slot(part) and said <= set(words(part.title))]
+        return self.task_of(having[0]) if len(having) == 1 else node
+
+    def _changed_part(self, node: TaskNode, text: str) -> TaskNode | None:
+        """The slot of a task that was something else before: the one spoken of, else the last changed."""
+        said = set(content(text))
+        inside = [part for part in self.graph.subtree(node.id)[1:] if has_former(part)]
+        kinds = next((kinds for form, kinds in _NOUNS if form.search(text)), None)
+        named = [part for part in inside if said & set(words(part.title))]
+        fit = [part for part in inside if kinds is not None and kind_held(part) in kinds]
+        found = named or fit or [part for part in inside if part.parent == node.id] or inside
+        return max(found, key=lambda part: part.turn) if found else None
+
+    def _whole_asked(self, node: TaskNode, kind: str, *, named: bool) -> TaskNode:
+        """What is asked about where what is spoken of is a part: the list, who has the whole, its task."""
+        if kind == "who":
+            above = [node, *self.graph.ancestors(node.id)]
+            having = (one for one in above if any(is_assignee(p) for p in self.graph.subtree(one.id)[1:]))
+            return next((one for one in having if one.id == node.id or not named or one.parent), node)
+        if kind in ("claim", "ever") and is_assignee(node):
+            return self.task_of(node)
+        if kind in _OF_MANY and not named:
+            while node.parent and not self.listed(node):
+                node = self.graph[node.parent]
+        return node
 
     def _has_tasks(self, name: str) -> bool:
         """Whether words are somebody who has something to do, and no task."""

@@ -195,11 +195,19 @@ class Resolver(Ground):
         if len(kinds) == 1 and (rank := _ORDINALS.get(next(iter(kinds)))) is not None:
             base = within or self.topic()
             listed = self.listed(base) if base is not None else []
-            if not listed and base is not None and base.parent:
-                listed = self.listed(self.graph[base.parent])
+            if not listed and base is not None:
+                listed = self.beside(base)
             if listed and rank < len(listed):
                 return listed[rank]
+        if kinds == {"other"} and (topic := self.topic()) is not None:
+            others = [node for node in self.beside(topic) if node.id != topic.id]
+            if len(others) == 1:
+                return others[0]
         return self.which(mention, slots=slots, gone=gone, within=within)
+
+    def beside(self, node: TaskNode) -> list[TaskNode]:
+        """What stands in the same list as a task, with it; the plans for a plan."""
+        return self.listed(self.graph[node.parent]) if node.parent else list(self.graph.parts(None))
 
     def listed(self, whole: TaskNode, *, gone: bool = False) -> list[TaskNode]:
         """The tasks and members in a task, without its slots and who has it."""
@@ -220,4 +228,9 @@ def content(text: str) -> list[str]:
 
 
 def _alike(word: str, other: str) -> bool:
-    return len(word) > 3 and other[:4] == word[:4] and abs(len(other) - len(word)) < 4
+    """Whether two words begin alike, or one ends with the other: 'sitter' and 'babysitter'."""
+    short, long = sorted((word, other), key=len)
+    return len(short) > 3 and (
+        (long.endswith(short) and len(short) > 5)
+        or (other[:4] == word[:4] and abs(len(other) - len(word)) < 4)
+    )

@@ -31,11 +31,11 @@ WEIGHTS = {
 """What each sign weighs: in the answer to a question, after something else, later in the same message."""
 
 
-def named(title: str, said: Sequence[str]) -> float:
-    """The part of a title's words that is said; 0 where it is half or less."""
+def part_said(title: str, said: Collection[str]) -> float:
+    """The part of a title's words that is said; 0 where it is less than half, or half without its end."""
     own = [word for word in words(title) if word not in STOP]
     there = sum(word in said for word in own)
-    return there / len(own) if there * 2 > len(own) else 0.0
+    return there / len(own) if own and there * 2 > len(own) - (own[-1] in said) else 0.0
 
 
 def is_slot(node: TaskNode) -> bool:
@@ -62,7 +62,9 @@ def spoken_of(
     last, whole, said, own = (sentences or [()])[-1], words(reply), words(before), words(clause)
     place = {word: number for number, word in enumerate(whole)}
     ends = {
-        node.id: max(place.get(word, -1) for word in words(node.title)) if named(node.title, whole) else -1
+        node.id: max(place.get(word, -1) for word in words(node.title))
+        if part_said(node.title, whole)
+        else -1
         for node in tasks
     }
     latest = max(ends.values(), default=-1)
@@ -81,12 +83,12 @@ def spoken_of(
             float(order[:1] == [node.id]),
             1 / (1 + order.index(node.id)) if node.id in order else 0.0,
             float(first is not None and first.parent == node.id),
-            named(node.title, last),
+            part_said(node.title, last),
             float(latest >= 0 and ends[node.id] == latest),
-            named(node.title, whole),
+            part_said(node.title, whole),
             float(any(value and set(value) <= set(whole) for value in values)),
-            named(node.title, said),
-            named(node.title, own),
+            part_said(node.title, said),
+            part_said(node.title, own),
             float(node.parent is not None and not graph.parts(node.id)),
             float(node.parent is None),
             float(order[:1] == [node.id] and node.parent is not None and not graph.parts(node.id)),
