@@ -281,7 +281,7 @@ class Assembler(Exchanges, Shifting, Questions):
             self._act("share", task=node.id, items=items_of([item.title], [item.id]))
 
     def _read_assign(self, clause: Clause) -> None:
-        whole = self.place(clause)
+        whole, people = self.place(clause), self._people(clause)
         names = [bare(span.text) for span in clause.all("T") or clause.all("I")]
         if not names or ALL.match(names[0]):
             topic = whole or self.topic()
@@ -291,7 +291,6 @@ class Assembler(Exchanges, Shifting, Questions):
         else:
             found = [self.meant(name, within=whole) or self._or_new(name, whole) for name in names]
         excepted = [self.which(bare(span.text)) for span in clause.all("E")]
-        people = self._people(clause)
         for node in found:
             if node in excepted:
                 continue
