@@ -268,7 +268,7 @@ def test_things_with_values_of_their_own_as_items_are_several() -> None:
 
 def test_a_pronoun_is_who_was_last_spoken_of_or_is_asked_about() -> None:
     plan = after(TaskGraph(), clause("task", "[T cake]"), clause("assign", "[P Ann] does [T the cake]"))
-    assert "drinks > assignee: Ann" in told(
+    assert "cake > drinks > assignee: Ann" in told(
         plan, "Ann has the cake.", clause("assign", "[T drinks] are [P hers]")
     )
     assert "drinks" not in " ".join(told(plan, "Noted.", clause("assign", "[T drinks] are [P hers]")))
@@ -297,6 +297,42 @@ def test_questions_find_the_slot_that_changed_the_list_and_who_has_the_whole() -
     assert answered(changed, clause("ask.history", "how did [T the dinner] change")) == ["date"]
     assert answered(changed, clause("ask.who", "and who has that")) == ["assignee"]
     assert answered(changed, clause("ask.list", "read me the soup")) == ["dinner"]
+
+
+def test_people_and_kinds_of_values_swap() -> None:
+    plan = after(
+        TaskGraph(),
+        clause("task", "[T jam] [V on tuesday]"), clause("task", "[T chutney] [V on wednesday]"),
+        clause("assign", "[P Ann] does [T jam]"), clause("assign", "[P I] do [T chutney]"),
+    )  # fmt: skip
+    days = lines(after(plan, clause("swap", "[T jam] and [T chutney] change [S days]")))
+    assert {"jam > date: wednesday", "chutney > date: tuesday", "jam > assignee: Ann"} <= days
+    people = lines(after(plan, clause("swap", "[P Ann] and [P I] swap")))
+    assert {"jam > assignee: me", "chutney > assignee: Ann", "jam > date: tuesday"} <= people
+
+
+def test_a_whole_plan_is_not_removed_by_a_pronoun() -> None:
+    found = assembled((clause("remove", "bin [T those]"),), "said", View(DINNER, turn=99))
+    assert [operation.kind for operation in found.operations] == ["clarify"]
+
+
+def test_an_item_is_used_in_something_new_too() -> None:
+    shared = after(DINNER, clause("share", "use [I the soup] for [T the picnic] too"))
+    (picnic,) = (node for node in shared.active if node.title == "picnic")
+    assert [shared[key].title for key in picnic.depends_on] == ["soup"]
+
+
+def test_only_some_of_the_list_that_they_are_in() -> None:
+    plan = after(DINNER, clause("task", "[T errands]"))
+    assert "dinner > soup" not in told(
+        plan, "Noted.", clause("only", "just [I the fish] stays"), focus="errands"
+    )
+
+
+@pytest.mark.parametrize("words", ["to [V what it was]", "to [V the day it had at first]", ""])
+def test_back_to_what_it_was_in_any_words(words: str) -> None:
+    changed = after(DINNER, clause("set", "[V saturday]"))
+    assert "dinner > date: friday" in lines(after(changed, clause("back", f"[T the dinner] back {words}")))
 
 
 # ---- how far it is trusted --------------------------------------------------------------------------

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from taskloom.agent.exact_places import Doubt
+from taskloom.agent import values
+from taskloom.agent.exact_places import Doubt, says_all
 from taskloom.agent.finding import is_member
 from taskloom.agent.interpreter import Detail, Step, StepPart, View
 from taskloom.agent.reading.clauses import Clause, Mention
 from taskloom.agent.wording import NOT_UNDERSTOOD, clip
-from taskloom.memory.operations import Operation
+from taskloom.memory.operations import Operation, Remove
 from taskloom.memory.tasks import TaskNode
 
 from .exchanges import Exchanges
@@ -25,6 +26,7 @@ from .plain import counted, items_of, one, parted, right_before, tidied
 from .questions import Questions
 from .resolver import POINTING, bare, content
 from .shifting import Shifting
+from .typed import kind_of
 
 _RELATIVE = re.compile(
     r".*\b(?:earlier|later|sooner|more|less|fewer|extra|longer|shorter|cheaper|further)\b(?! than)",
@@ -204,9 +206,14 @@ class Assembler(Exchanges, Shifting, Questions):
         self._act("set", task=node.id, value=one(clause, "V"))
 
     def _read_remove(self, clause: Clause) -> None:
-        self._act_on(
-            "remove", self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
-        )
+        found = self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
+        names = [bare(span.text) for span in clause.all("TIPVW")]
+        if all(set(name.lower().split()) <= POINTING for name in names) and not clause.all("E"):
+            for node in found:
+                if node.parent is None and self.listed(node):
+                    whole = Remove(task=node.id)
+                    raise Doubt(f"Shall I cancel all of {self.describe(node)}?", ("yes",), (whole,))
+        self._act_on("remove", found)
 
     def _read_hold(self, clause: Clause) -> None:
         self._act_on("hold", self.each(clause, slots=True))
@@ -226,24 +233,27 @@ class Assembler(Exchanges, Shifting, Questions):
             self._act(act, task=node.id)
 
     def _read_back(self, clause: Clause) -> None:
-        node = self.meant(one(clause, "T"), slots=True, gone=None, within=self.place(clause))
+        named = one(clause, "T") or one(clause, "S")
+        node = self.meant(named, slots=True, gone=None, within=self.place(clause))
         if node is None:
             raise Doubt("What should be as it was?")
         node = (self.slot_in(node, one(clause, "S")) if one(clause, "S") else None) or node
-        value = one(clause, "V")
-        if set(value.lower().split()) <= POINTING | {
-            "before",
-            "original",
-            "first",
-            "was",
-            "were",
-            "as",
-            "old",
-            "back",
-        }:
-            value = ""
+        value = self._former(node, one(clause, "V"))
         original = "original" if _FIRST.search(clause.text) else None
-        self._act("back", task=node.id, old=original, value=value or None)
+        self._act("back", task=node.id, old=original, value=value)
+
+    def _former(self, node: TaskNode, words: str) -> str | None:
+        """The value that something goes back to, as it was; None where the words only say that it does."""
+        number = values.number_of(words) if words else None
+        for part in self.graph.subtree(node.id, gone=True):
+            for state in reversed(part.history):
+                held = state.value or state.title
+                if words and says_all(held, words):
+                    return words
+                if number is not None and state.value and values.number_of(held) == number:
+                    return held
+        told = words and (kind_of(words) is not None or words != words.lower())
+        return words if told else None
 
     def _read_undo(self, _: Clause) -> None:
         self._act("undo")
@@ -273,11 +283,15 @@ class Assembler(Exchanges, Shifting, Questions):
             self._act("unneed", task=node.id, items=items_of([self.graph[other].title], [other]))
 
     def _read_share(self, clause: Clause) -> None:
-        node = self.meant(one(clause, "TW"))
-        for span in clause.all("I"):
-            item = self.which(bare(span.text))
-            if node is None or item is None:
-                raise Doubt("What should be used in what?")
+        items = clause.all("I") or (clause.all("T") if clause.all("W") else [])
+        shared = [self.which(bare(span.text)) for span in items]
+        if not items or None in shared:
+            raise Doubt("What should be used in what?")
+        name = one(clause, "W" if not clause.all("I") else "TW")
+        node = self.meant(name) or self._made(name)
+        for told in self._details(replace(clause, mentions=tuple(clause.all("VS")))):
+            self._act("set", task=node.id, details=(told,))
+        for item in filter(None, shared):
             self._act("share", task=node.id, items=items_of([item.title], [item.id]))
 
     def _read_assign(self, clause: Clause) -> None:
@@ -328,12 +342,19 @@ class Assembler(Exchanges, Shifting, Questions):
         self._act("split", task=node.id, parts=tuple(parts))
 
     def _read_only(self, clause: Clause) -> None:
-        whole = self.place(clause) or self.topic()
+        whole, spans = self.place(clause) or self.topic(), clause.all("ITE")
         if whole is not None and not self.listed(whole) and whole.parent:
             whole = self.graph[whole.parent]
         if whole is None:
             raise Doubt("Which list should hold only that?")
-        kept = [self.which(bare(span.text), within=whole) for span in clause.all("ITE")]
+        kept = [self.which(bare(span.text), within=whole) for span in spans]
+        if None in kept:  # of the list that they are all in
+            kept = [self.which(bare(span.text)) for span in spans]
+            lists = {node.parent for node in kept if node is not None}
+            if len(lists) == 1 and None not in kept and (above := lists.pop()) is not None:
+                whole = self.graph[above]
+            else:
+                kept = []
         if any(node is None for node in kept) or not kept:
             raise Doubt(f"What of {self.describe(whole)} should stay?")
         named = [node for node in kept if node is not None]

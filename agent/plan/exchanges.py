@@ -14,9 +14,10 @@ from taskloom.agent.reading.clauses import Clause
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
-from .giving import ME, Giving
+from .giving import ME, NOUNS, Giving
 from .plain import one
-from .resolver import bare, content
+from .resolver import POINTING, bare, content
+from .topic import kind_held
 from .typed import kind_of
 
 _OF_SLOTS = ("date", "time", "place", "who", "deadline", "price", "length", "number")
@@ -50,6 +51,8 @@ class Exchanges(Giving):
 
     def _read_replace(self, clause: Clause) -> None:
         old, new = one(clause, "OTX"), one(clause, "VIP")
+        if set(old.lower().split()) <= POINTING:
+            old = self._person(old)
         others = clause.all("V")
         if len(others) > 1 and clause.all("O"):
             fit = [v for v in others if kind_of(v.text) == kind_of(old)]
@@ -89,35 +92,68 @@ class Exchanges(Giving):
         self._act("set", task=slot.id, value=new)
 
     def _read_swap(self, clause: Clause) -> None:
-        names, near = [bare(span.text) for span in clause.all("TPVIO")][:2], self._near()
-        both: list[TaskNode] = []
-        for name in names:
-            own = [
-                node
-                for node in self.graph.active
-                if node.value and set(content(name)) <= set(words(node.value))
-            ]
-            both += sorted(own, key=lambda node: near.get(node.id, 99))[:1]
-        if len(both) == 2 and both[0].id != both[1].id:
-            one_slot, other = both
-        else:
-            one_slot, other = self._same_slots([self.which(name) for name in names], one(clause, "S"))
-        first, second = one_slot.value, other.value
-        self._act("set", task=one_slot.id, value=second)
-        self._act("set", task=other.id, value=first)
+        people, things = clause.all("P"), clause.all("T")
+        if len(people) == len(things) == 2:  # who does what now
+            for who, what in zip(people, things, strict=True):
+                self.read(replace(clause, act="assign", mentions=(who, what)))
+            return
+        names = [self._person(span.text) for span in people or clause.all("TVIO")][:2]
+        pairs = self._holding(names)
+        if not pairs:
+            tasks = [self.which(name) for name in names]
+            pairs = self._same_slots(tasks, one(clause, "S") or clause.text)
+        for one_slot, other in pairs:
+            first, second = one_slot.value, other.value
+            self._act("set", task=one_slot.id, value=second)
+            self._act("set", task=other.id, value=first)
 
-    def _same_slots(self, tasks: Sequence[TaskNode | None], name: str) -> tuple[TaskNode, TaskNode]:
-        """The slot that two tasks change: the one named, the only one both have, else who has them."""
+    def _holding(self, names: Sequence[str]) -> list[tuple[TaskNode, TaskNode]]:
+        """The slots whose values two names are: who has something first, in one list if so, the nearest."""
+        near = self._near()
+        held: list[list[TaskNode]] = []
+        for name in names:
+            said = set(content(name))
+            titled = any(said == set(content(node.title)) for node in self.graph.active)
+            held.append([
+                node for node in self.graph.active
+                if node.value and said <= set(words(node.value)) and (is_assignee(node) or not titled)
+            ])  # fmt: skip
+        if len(held) != 2:
+            return []
+        pairs = [(first, other) for first in held[0] for other in held[1] if first.id != other.id]
+        return sorted(pairs, key=lambda pair: self._apart(pair, near))[:1]
+
+    def _apart(self, pair: tuple[TaskNode, TaskNode], near: dict[str, float]) -> tuple[bool, bool, float]:
+        first, other = (self.task_of(node) for node in pair)
+        far = sum(near.get(node.id, 99) for node in pair)
+        return not all(map(is_assignee, pair)), first.parent != other.parent, far
+
+    def _same_slots(self, tasks: Sequence[TaskNode | None], text: str) -> list[tuple[TaskNode, TaskNode]]:
+        """The slots that two tasks change: those named, those of the kind that is said, the only ones.
+
+        Raises:
+            Doubt: it is not clear which.
+        """
         if len(tasks) == 2 and tasks[0] is not None and tasks[1] is not None:
             pairs = [
                 (one_part, other)
                 for one_part in self.graph.parts(tasks[0].id)
                 for other in self.graph.parts(tasks[1].id)
-                if one_part.value and other.value and slot_name(one_part.title) == slot_name(other.title)
+                if one_part.value and other.value and _comparable(one_part, other)
             ]
-            named = [pair for pair in pairs if set(content(name)) & set(words(pair[0].title))] if name else []
+            said = set(content(text))
+            named = [pair for pair in pairs if said & set(words(pair[0].title))]
+            kinds = next((kinds for form, kinds in NOUNS if form.search(text)), ())
+            fit = [pair for pair in pairs if kind_held(pair[0]) in kinds]
             who = [pair for pair in pairs if is_assignee(pair[0])]
-            found = named or (pairs if len(pairs) == 1 else who)
+            found = named or fit or (pairs if len(pairs) == 1 else who)
             if len(found) == 1:
-                return found[0]
+                return found
         raise Doubt("Which two should change places?")
+
+
+def _comparable(one_slot: TaskNode, other: TaskNode) -> bool:
+    """Whether two slots hold the same: by name, or by the kind of their values."""
+    kind = kind_held(one_slot)
+    same = slot_name(one_slot.title) == slot_name(other.title)
+    return same or (kind is not None and kind == kind_held(other) and not is_assignee(one_slot))

@@ -43,6 +43,13 @@ ASKED_FOR = (
     (re.compile(r"\bhow long\b", re.IGNORECASE), "length"),
     (re.compile(r"\b(?:how much|cost|price)\b", re.IGNORECASE), "price"),
 )
+NOUNS = (
+    (re.compile(r"\b(?:hours?|times?|o'clock|clock|start)\b", re.IGNORECASE), ("time",)),
+    (re.compile(r"\b(?:days?|dates?|when|deadline)\b", re.IGNORECASE), ("date",)),
+    (re.compile(r"\b(?:prices?|cost|sum|fee|much|quote\w*|pay|money)\b", re.IGNORECASE), ("amount", "count")),
+    (re.compile(r"\b(?:many|number|count|numbers)\b", re.IGNORECASE), ("count", "amount")),
+    (re.compile(r"\b(?:long|length|duration)\b", re.IGNORECASE), ("duration",)),
+)
 _ASKED_NOUN = re.compile(
     r"\b(?:which|what)(?:'s|\s+is)?\s+(?:the |your |its |his |her )?([a-z]+)\b", re.IGNORECASE
 )

@@ -14,7 +14,7 @@ from taskloom.agent.wording import word_set
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
-from .giving import ASKED_FOR, Giving
+from .giving import ASKED_FOR, NOUNS, Giving
 from .plain import one
 from .resolver import POINTING, content
 from .topic import is_slot, kind_held
@@ -26,13 +26,6 @@ _ASKED_KINDS = (
     (re.compile(r"\bhow long\b", re.IGNORECASE), ("duration",)),
     (re.compile(r"\b(?:what time|which hour)\b", re.IGNORECASE), ("time",)),
     (re.compile(r"\b(?:what day|which day|what date)\b", re.IGNORECASE), ("date",)),
-)
-_NOUNS = (
-    (re.compile(r"\b(?:hour|time|o'clock|clock|start)\b", re.IGNORECASE), ("time",)),
-    (re.compile(r"\b(?:day|date|when|deadline)\b", re.IGNORECASE), ("date",)),
-    (re.compile(r"\b(?:price|cost|sum|fee|much|quote\w*|pay|money)\b", re.IGNORECASE), ("amount", "count")),
-    (re.compile(r"\b(?:many|number|count|numbers)\b", re.IGNORECASE), ("count", "amount")),
-    (re.compile(r"\b(?:long|length|duration)\b", re.IGNORECASE), ("duration",)),
 )
 _OF_MANY = ("list", "left", "next", "summary", "count", "status")
 _PEOPLE = word_set("peopl person guest cover player attende participant number count seat head pax")
@@ -98,7 +91,7 @@ class Questions(Giving):
         """The slot of a task that was something else before: the one spoken of, else the last changed."""
         said = set(content(text))
         inside = [part for part in self.graph.subtree(node.id)[1:] if has_former(part)]
-        kinds = next((kinds for form, kinds in _NOUNS if form.search(text)), None)
+        kinds = next((kinds for form, kinds in NOUNS if form.search(text)), None)
         named = [part for part in inside if said & set(words(part.title))]
         fit = [part for part in inside if kinds is not None and kind_held(part) in kinds]
         found = named or fit or [part for part in inside if part.parent == node.id] or inside
