@@ -49,9 +49,11 @@ from taskloom.memory.operations import (
     Operation,
     Remove,
     Restore,
+    Undo,
     Unlink,
     Update,
     apply,
+    undoable,
 )
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.memory.words import MONTHS, STOP, WEEKDAYS, words
@@ -89,8 +91,29 @@ class Gold:
     def play(self, turn: Turn) -> None:
         """What a turn should do."""
         self.turn += 1
+        if self._undone(turn):
+            return
         for change in turn.changes:
             self._play(change, turn.text)
+
+    def _undone(self, turn: Turn) -> bool:
+        """Whether a turn that takes back the last one was played as that, so that it can be redone."""
+        acts = {clause.act for clause in turn.clauses} - {"chat"}
+        if acts != {"undo"} or any(change.op in "~+" for change in turn.changes):
+            return False  # a path that moves keeps its task
+        last = max((one for one in undoable(self.graph) if one < self.turn), default=None)
+        if last is None:
+            return False
+        outcome = apply(self.graph, Undo(turn=last), turn=self.turn, said=turn.text)
+        if outcome.refused is not None:
+            return False
+        explained = set[str]()
+        so = [_is_so(change, self, outcome.graph, explained) for change in turn.changes]
+        changed = {key for key, node in outcome.graph.items() if _differs(self.graph.get(key), node)}
+        if not all(so) or changed - explained - _follows(self.graph, outcome.graph, explained):
+            return False
+        self.graph = outcome.graph
+        return True
 
     def _play(self, change: Change, said: str) -> None:
         path, other = path_key(change.path), path_key(change.other)
@@ -262,9 +285,11 @@ def _exchanged(change: Change, turn: Turn, before: Gold, ours: TaskGraph) -> boo
 def _stands(path: Sequence[str], before: Gold, ours: TaskGraph, explained: set[str]) -> bool:
     if path_key(path) in before.kinds:
         return True
+    inside = _under(path[:-1], before, ours)
+    used = [ours[key] for node in inside for key in node.depends_on]  # what is shared is linked
     found = [
         node
-        for node in _under(path[:-1], before, ours)
+        for node in (*inside, *used)
         if node.active and _alike(path[-1], f"{node.title} {node.value or ''}")
     ]
     explained |= {
