@@ -17,7 +17,7 @@ from taskloom.memory.words import words
 from .giving import ME, NOUNS, Giving
 from .plain import one
 from .resolver import POINTING, bare, content
-from .topic import kind_held
+from .topic import kind_held, part_said
 from .typed import kind_of
 
 _OF_SLOTS = ("date", "time", "place", "who", "deadline", "price", "length", "number")
@@ -121,7 +121,24 @@ class Exchanges(Giving):
         if len(held) != 2:
             return []
         pairs = [(first, other) for first in held[0] for other in held[1] if first.id != other.id]
-        return sorted(pairs, key=lambda pair: self._apart(pair, near))[:1]
+        heard = words(self.clause.text) if self.clause is not None else ()
+        ranked = sorted(
+            (
+                sum(not part_said(self.task_of(node).title, heard) for node in pair),
+                *self._apart(pair, near),
+                n,
+            )
+            for n, pair in enumerate(pairs)
+        )
+        if (
+            len(ranked) > 1
+            and ranked[0][:3] == ranked[1][:3]
+            and pairs[ranked[0][-1]] != pairs[ranked[1][-1]]
+        ):
+            raise Doubt(
+                "Which two should change places?", [self.describe(self.task_of(p[1])) for p in pairs[:6]]
+            )
+        return [pairs[ranked[0][-1]]] if ranked else []
 
     def _apart(self, pair: tuple[TaskNode, TaskNode], near: dict[str, float]) -> tuple[bool, bool, float]:
         first, other = (self.task_of(node) for node in pair)
