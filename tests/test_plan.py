@@ -299,6 +299,15 @@ def test_questions_find_the_slot_that_changed_the_list_and_who_has_the_whole() -
     assert answered(changed, clause("ask.list", "read me the soup")) == ["dinner"]
 
 
+def test_what_a_part_needs_goes_into_it_where_that_was_asked() -> None:
+    plan = after(DINNER, clause("task", "[T dessert] for [W the dinner]"))
+    added = clause("add", "[I cream] and [I sugar]")
+    assert "dinner > dessert > sugar" in told(
+        plan, "You make the dessert. What does the dessert need?", added
+    )
+    assert "dinner > sugar" in told(plan, "The dessert is noted.", added, focus="dinner")
+
+
 def test_people_and_kinds_of_values_swap() -> None:
     plan = after(
         TaskGraph(),

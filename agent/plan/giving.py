@@ -147,6 +147,13 @@ class Giving(Resolver, Exact):
     def _container(self) -> TaskNode | None:
         """What something is added to where nothing is named: the topic, or the list that it is in."""
         topic = self.topic()
+        reply = self.view.exchanges[-1][1].rstrip() if self.view.exchanges and not self.operations else ""
+        if topic is not None and reply.endswith("?") and part_said(topic.title, words(reply)) > 0.99:
+            return topic  # what it needs was asked
+        return self._list_of(topic)
+
+    def _list_of(self, topic: TaskNode | None) -> TaskNode | None:
+        """A task, or the list that it is in, where it holds nothing itself."""
         while (
             topic is not None and topic.parent and not self.listed(topic)
             and (is_member(topic) or topic.id not in self.new)
