@@ -308,6 +308,13 @@ def test_what_a_part_needs_goes_into_it_where_that_was_asked() -> None:
     assert "dinner > sugar" in told(plan, "The dessert is noted.", added, focus="dinner")
 
 
+def test_a_number_set_right_before_its_thing_is_its_value() -> None:
+    assert any("8" in line for line in lines(after(DINNER, clause("set", "only [V 8] [T fish]"))))
+    assert "flight > time: 9:40 pm" in lines(
+        after(TaskGraph(), clause("set", "[T my flight] is at [V 9:40 pm]"))
+    )
+
+
 def test_people_and_kinds_of_values_swap() -> None:
     plan = after(
         TaskGraph(),

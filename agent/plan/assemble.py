@@ -193,8 +193,9 @@ class Assembler(Exchanges, Shifting, Questions):
             node = self.which(one(clause, "I"), slots=True)
         if not name and old and (held := self.which(old, slots=True)) is not None and held.value is not None:
             return held
-        if node is None and name and (beside := self.topic()) is not None:
-            return self._made(name, beside.parent or beside.id)
+        if node is None and (name or one(clause, "I")):
+            beside = self.topic()
+            return self._made(name or one(clause, "I"), (beside.parent or beside.id) if beside else None)
         if node is None:
             raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
         return node

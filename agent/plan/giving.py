@@ -228,7 +228,7 @@ class Giving(Resolver, Exact):
         for number, span in enumerate(clause.all("V")):
             if pair is not None and span.pair != pair:
                 continue
-            if any(right_before(clause, span, thing) for thing in things):
+            if clause.act != "set" and any(right_before(clause, span, thing) for thing in things):
                 continue  # in the title of what it counts
             value = bare(span.text) or span.text.strip()
             name = named.get(number)
