@@ -284,3 +284,10 @@ def test_questions_on_an_empty_plan() -> None:
     for text, _, _ in READINGS:
         check = Asker(TaskGraph(), ()).ask(read_question(text))
         assert check is None or answer(TaskGraph(), check.question).tasks == ()
+
+
+def test_a_claim_about_nothing_is_unknown(plan: TaskGraph) -> None:
+    for graph in (TaskGraph(), plan):
+        found = answer(graph, Question(kind="claim", about="zeppelin", value="")).verdict
+        assert found is not None
+        assert found.kind == "unknown"
