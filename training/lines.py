@@ -21,8 +21,8 @@ DIALOGUES = Path(__file__).parent / "dialogues"
 
 SPLITS = {
     "train": (
-        "caterer", "customer", "driver", "engineer", "florist", "landlord", "lead", "nurse", "office",
-        "parent", "stage", "student", "teen", "traveller", "treasurer",
+        "caterer", "coordinator", "customer", "driver", "engineer", "florist", "household", "landlord", "lead",
+        "nurse", "office", "parent", "runner", "stage", "student", "teen", "traveller", "treasurer",
     ),
     "calibration": ("translator",),
     "test": ("organiser",),
