@@ -147,10 +147,11 @@ class Places(Ground):
             )  # fmt: skip
         return alike[0] if alike else None
 
-    def give(self, whole: TaskNode | None, name: str, value: str, said: str) -> None:
-        """Give a slot of a task its value, new or changed."""
-        name = "assignee" if slot_name(name) in WHO_SLOTS else name.replace("_", " ")
-        if whole is not None and (held := self.slot_in(whole, name, value)) is not None:
+    def give(self, whole: TaskNode | None, name: str, value: str, said: str, *, listed: bool = False) -> None:
+        """Give a slot of a task its value, new or changed; listed: a new slot of a schema, by its name."""
+        name = "assignee" if slot_name(name) in WHO_SLOTS and not listed else name.replace("_", " ")
+        held = self.slot_in(whole, name, value) if whole is not None and not listed else None
+        if held is not None:
             if not same_value(held.value, value) or held.stale_since is not None or held.status == "proposed":
                 self.do(Update(task=held.id, value=value), said)
             self.touch(held.id)
@@ -168,7 +169,10 @@ class Places(Ground):
     def fill(self, whole: TaskNode, step: Step) -> None:
         """Details as slots; those with several values, and items, as members, but a thing alone as a slot."""
         given = Counter(one.slot for one in (*step.details, *step.items))
-        who = [one.value for one in (*step.details, *step.items) if slot_name(one.slot) in WHO_SLOTS]
+        who = [
+            one.value for one in (*step.details, *step.items)
+            if slot_name(one.slot) in WHO_SLOTS and not step.kind
+        ]  # fmt: skip
         if who:
             held = self.slot_in(whole, "assignee") if step.act == "add" else None
             already = [held.value] if held is not None and held.value else []
@@ -198,7 +202,7 @@ class Places(Ground):
             if given[detail.slot] > 1:
                 self.enlist(whole, detail, step)
             else:
-                self.give(self.graph[whole.id], detail.slot, detail.value, step.text)
+                self.give(self.graph[whole.id], detail.slot, detail.value, step.text, listed=bool(step.kind))
         for item in step.items:
             if not self._one_more(whole, item.value, step.text):
                 self.enlist(whole, item, step)

@@ -40,6 +40,7 @@ from .nodes import (
 )  # fmt: skip
 from .plan.local import Local
 from .reading.network import Packaged
+from .reading.slots import Slots
 from .replies import TemplateResponder
 from .rules import Rules
 from .settings import Settings, settings
@@ -93,7 +94,8 @@ def default_services(given: Settings | None = None, *, kept: bool = True) -> Ser
     kept: whether there will be later sessions; if not, no model is asked what they would want to know.
     """
     given = given or settings()
-    rules, template, chats = Local(Taught(Rules()), Packaged()), TemplateResponder(), _chats(given)
+    network, template, chats = Packaged(), TemplateResponder(), _chats(given)
+    rules = Local(Taught(Rules()), network, Slots(network.pieces))
 
     @cache
     def voice(model: str) -> Voice:

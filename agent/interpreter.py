@@ -96,6 +96,9 @@ class Step(BaseModel):
     old: str | None = Field(default=None, description="What the value takes the place of.")
     items: tuple[Detail, ...] = Field(default=(), description="Members of a list, named or added.")
     details: tuple[Detail, ...] = Field(default=(), description="Values that come along.")
+    kind: str = Field(
+        default="", description="Task schema whose slots, by their exact names, the details are."
+    )
     parts: tuple[StepPart, ...] = ()
     everywhere: bool = False
     everyone: bool = Field(default=False, description="All participants or members are meant.")

@@ -149,7 +149,9 @@ def classify_intent(state: State, runtime: Runtime[Context], *, services: Servic
         return {}
     ground = services.ground if turn.by == "rules" else services.exactly
     view = _view(state, turn.number, context_of(runtime), services)
-    operations = held_back(ground(turn.steps, view), turn.utterance, view.graph)
+    operations = ground(turn.steps, view)
+    if not any(step.kind for step in turn.steps):  # slots of a schema are told in questions, too
+        operations = held_back(operations, turn.utterance, view.graph)
     question = next((operation for operation in operations if isinstance(operation, Clarify)), None)
     return {"turn": turn.model_copy(update={"operations": operations, "question": question})}
 

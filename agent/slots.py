@@ -36,6 +36,7 @@ class SlotSchema(BaseModel):
     description: str = ""
     required: bool = False
     values: tuple[str, ...] = Field(default=(), description="Allowed values; () allows any.")
+    examples: tuple[str, ...] = Field(default=(), description="Some values of a slot that allows any.")
 
 
 class TaskSchema(BaseModel):
@@ -169,6 +170,7 @@ def _from_json_schema(schema: Mapping[str, Any], where: str) -> TaskSchema:
                 description=str(form.get("description", "")),
                 required=slot in required,
                 values=_allowed(form, schema, f"{name}.{slot}"),
+                examples=_texts(form["examples"]) if isinstance(form.get("examples"), list) else (),
             )
         )
     return TaskSchema(name=name, description=str(schema.get("description", "")), slots=tuple(slots))
@@ -240,7 +242,8 @@ def _service_slots(slots: Any, service: str) -> Iterator[SlotSchema]:
                 raise SchemaError(f"{service}.{name}: expected [description, categorical, values]") from error
         if not isinstance(values, Sequence) or isinstance(values, str):
             raise SchemaError(f"{service}.{name}: possible values must be a list")
-        yield SlotSchema(name=name, description=str(text), values=_texts(values) if categorical else ())
+        listed, others = (_texts(values), ()) if categorical else ((), _texts(values))
+        yield SlotSchema(name=name, description=str(text), values=listed, examples=others)
 
 
 def _intents(intents: Any, service: str) -> Iterator[tuple[str, str, Sequence[str], Iterable[str]]]:

@@ -19,9 +19,13 @@ from taskloom.agent.plan.plain import parted, tidied
 from taskloom.agent.plan.trust import Candidate, at_home, probability, signs
 from taskloom.agent.plan.typed import kind_of
 from taskloom.agent.reading.clauses import Clause, Mention, Parse
+from taskloom.agent.reading.listed import places
 from taskloom.agent.reading.network import Packaged
+from taskloom.agent.reading.slots import ANY, Slots
 from taskloom.agent.rules import Rules
 from taskloom.agent.settings import Settings
+from taskloom.agent.slots import load_schemas
+from taskloom.agent.state import Context
 from taskloom.agent.threads import Taskloom
 from taskloom.agent.wording import DID_YOU_MEAN, NOT_UNDERSTOOD
 from taskloom.memory.operations import Check, apply
@@ -402,3 +406,72 @@ def test_a_parse_is_data() -> None:
     parse = NETWORK("call the vet on monday")
     assert parse == Parse(parse.clauses, parse.probability)
     assert len(parse.vector) == 384
+
+
+# ---- slots of schemas -------------------------------------------------------------------------------
+
+TICKETS = load_schemas(
+    {
+        "title": "movie tickets", "type": "object", "description": "Buy tickets for a movie",
+        "properties": {
+            "movie": {"type": "string", "description": "Title of the movie"},
+            "date": {"type": "string", "description": "Day of the show"},
+            "num_tickets": {"type": "integer", "description": "Number of tickets"},
+            "row": {"type": "string", "description": "Seats", "enum": ["front", "balcony", "back row"]},
+            "with_snacks": {"type": "boolean", "description": "Whether snacks are wanted"},
+        },
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("slot", "text", "found"),
+    [
+        ("num_tickets", "two tickets for the 3rd, row 4", [("two tickets", "2"), ("4", "4")]),
+        ("date", "two tickets for friday or June 3rd", [("friday", "friday"), ("June 3rd", "June 3rd")]),
+        ("row", "in the fronts, or in the back", [("fronts", "front"), ("back", "back row")]),
+        ("row", "not the balcny, please", [("balcny", "balcony")]),
+        ("movie", "the girl on the train", []),
+        ("with_snacks", "yes", []),
+    ],
+)
+def test_places_of_values(slot: str, text: str, found: list[tuple[str, str]]) -> None:
+    schema = next(one for one in TICKETS[0].slots if one.name == slot)
+    assert [(text[one.start : one.end], one.value) for one in places(text, schema)] == found
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "filled"),
+    [
+        ("", "3 tickets for avatar on Friday", {"num_tickets": "3", "date": "Friday", "movie": "avatar"}),
+        ("how many tickets?", "4 please", {"num_tickets": "4"}),
+        ("Where would you like to sit?", "it doesn't matter", {"row": ANY}),
+        ("is 3 tickets for moonlight right?", "thanks, bye", {}),
+    ],
+)  # fmt: skip
+def test_what_a_message_says_of_slots(before: str, said: str, filled: dict[str, str]) -> None:
+    found = Slots(NETWORK.pieces)(said, before, TICKETS)
+    assert {one.key.slot: one.value for one in found if one.probability > 0.5} == filled
+    assert all(0 <= one.probability <= 1 for one in found)
+
+
+def test_slots_are_filled_in_the_task_of_their_kind(tmp_path: Path) -> None:
+    schema = {
+        "title": "movie tickets",
+        "properties": {s.name: {"description": s.description} for s in TICKETS[0].slots[:3]},
+    }
+    with Taskloom.open(Settings(home=tmp_path, memory=False)) as app:
+        context = Context(schemas=[schema], memory=False)
+        app.talk("hello, i would like to buy 3 tickets for moonlight on friday", thread="t", context=context)
+        app.talk("make it 4 tickets", thread="t", context=context)
+        held = {node.name: node.value for node in app.tasks("t").active if node.value}
+        assert held == {"movie": "moonlight", "date": "friday", "num_tickets": "4"}
+        assert [node.title for node in app.tasks("t").parts(None)] == ["movie tickets"]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_any_text_is_read_for_slots(said: str, before: str) -> None:
+    for one in Slots(NETWORK.pieces)(said, before, TICKETS):
+        assert 0 <= one.probability <= 1
+        assert one.value.strip()

@@ -14,10 +14,12 @@ from taskloom.agent.gate import held_back, spared
 from taskloom.agent.grounding import ground
 from taskloom.agent.interpreter import Interpreter, Reading, Step, View
 from taskloom.agent.reading.clauses import Parse
+from taskloom.agent.reading.slots import Slots
 from taskloom.agent.wording import DID_YOU_MEAN, NOT_UNDERSTOOD
 from taskloom.memory.operations import Check, Clarify, Operation
 
 from .assemble import assembled
+from .filling import known_of, steps_of
 from .resolver import content
 from .trust import Candidate, at_home, probability, signs
 
@@ -26,6 +28,7 @@ Parser = Callable[[str, str], Parse]
 
 RULES, NETWORK, PROPOSE = 0.25, 0.35, 0.2
 """From which probability on each reader's reading is carried out, and from which it is proposed."""
+FILLED = 0.5  # from which probability on a slot of a schema is filled
 LEAD = 0.25  # the network's reading is taken before that of the rules where it is this much likelier
 
 
@@ -47,18 +50,25 @@ class Reader:
 class Local:
     """An interpreter of two readers: the patterns, and the network.
 
+    slots: reads what a message says of the slots of task schemas.
     answered: a model writes replies, so that a question that nobody understood is left to it.
     """
 
     rules: Interpreter
     parse: Parser
+    slots: Slots | None = None
     answered: bool = False
 
     def read(self, utterance: str, view: View) -> Reading:
         """Read one utterance, by the reader that more likely reads it right."""
+        filled = self._of_schemas(utterance, view) if view.schemas else None
+        if filled is not None:
+            return filled
         by_rules = self.rules.read(utterance, view)
-        if view.schemas or spared(by_rules, utterance, view):
-            return by_rules  # the network knows nothing of schemas and their slots
+        if view.schemas:
+            return self._as_it_was(utterance, view) or by_rules
+        if spared(by_rules, utterance, view):
+            return by_rules
         if (option := _chosen(utterance, view.question)) is not None:
             return Reading((Step(text=utterance, act="yes", value=option),), by="network")
         rules, network = self.both(by_rules, utterance, view)
@@ -78,6 +88,23 @@ class Local:
         if best.trust >= PROPOSE and best.changes:
             return _unsure(utterance, best.reading, best.reading.steps)
         return _unsure(utterance, network.reading)
+
+    def _of_schemas(self, utterance: str, view: View) -> Reading | None:
+        """What fills slots of the kinds of tasks that there are; None where nothing does."""
+        if self.slots is None:
+            return None
+        before = view.exchanges[-1][1] if view.exchanges else ""
+        found = self.slots(utterance, before, view.schemas, known_of(view))
+        steps = steps_of([one for one in found if one.probability >= FILLED], utterance, view)
+        return Reading(steps, by="network") if steps else None
+
+    def _as_it_was(self, utterance: str, view: View) -> Reading | None:
+        """What only brings a former value back, where it is clear which; else None."""
+        parse = self.parse(utterance, view.exchanges[-1][1] if view.exchanges else "")
+        if {clause.act for clause in parse.clauses} - {"chat"} != {"back"}:
+            return None
+        made = assembled(parse.clauses, utterance, view)
+        return None if made.doubts else Reading(made.steps, by="network")
 
     def both(self, by_rules: Reading, utterance: str, view: View) -> tuple[Reader, Reader]:
         """The readings of both, with how far each can be trusted."""

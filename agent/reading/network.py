@@ -11,6 +11,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import as_file, files
 from threading import Lock
@@ -34,8 +35,23 @@ Acts: TypeAlias = Callable[[Numbers], Numbers]
 
 LONGEST, BEFORE = 160, 60  # word pieces of what is said, and of what was said before
 LAST_WORDS = 30  # of what was said before
+WIDER, WIDER_WORDS = 80, 40  # the same, where slots are read
 _SENTENCE = re.compile(r"[.!?;\n]\s")
 _BAD = -1e4
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The word pieces of a text and of what was said before it.
+
+    vectors: [l, 384]. places: of each piece, 0 for the text and 1 for what was before, with its start and end
+    there (both 0 for marks of the encoder). before: as much of it as was read.
+    """
+
+    text: str
+    before: str
+    vectors: Numbers
+    places: tuple[tuple[int, int, int], ...]
 
 
 class Network:
@@ -61,6 +77,17 @@ class Network:
         parses = [self._parse(part, before) for part in self._parts(text)]
         clauses = tuple(clause for parse in parses for clause in parse.clauses)
         return Parse(clauses, math.prod(parse.probability for parse in parses), parses[0].vector)
+
+    def pieces(self, text: str, before: str = "") -> Pieces:
+        """The word pieces of the beginning of a text, and of the last words before it."""
+        before = " ".join(before.split()[-WIDER_WORDS:])
+        said, told = self._tokenizer.encode(plain(text)), self._tokenizer.encode(plain(before))
+        size, more = min(len(said.ids), LONGEST), slice(1, 1 + WIDER) if before else slice(0, 0)
+        vectors, _, _ = self._encode(
+            [*said.ids[:size], *told.ids[more]], [0] * size + [1] * len(told.ids[more])
+        )
+        places = [(0, *one) for one in said.offsets[:size]] + [(1, *one) for one in told.offsets[more]]
+        return Pieces(text, before, vectors, tuple(places))
 
     def _parts(self, text: str) -> list[str]:
         """A text in parts that the network takes, cut at the ends of sentences where there are any."""
@@ -167,11 +194,18 @@ class Packaged:
         """Read a text; before: what was said to its author last."""
         return self._read(text, before)
 
+    def pieces(self, text: str, before: str = "") -> Pieces:
+        """The word pieces of a text, and of what was said to its author last."""
+        return self._loaded().pieces(text, before)
+
     def _run(self, text: str, before: str) -> Parse:
+        return self._loaded()(text, before)
+
+    def _loaded(self) -> Network:
         with self._loading:
             if self._network is None:
                 self._network = _load()
-        return self._network(text, before)
+        return self._network
 
 
 def _load() -> Network:
