@@ -21,8 +21,8 @@ DIALOGUES = Path(__file__).parent / "dialogues"
 
 SPLITS = {
     "train": (
-        "caterer", "coordinator", "customer", "driver", "engineer", "florist", "household", "landlord", "lead",
-        "nurse", "office", "parent", "runner", "stage", "student", "teen", "traveller", "treasurer",
+        "caterer", "coordinator", "customer", "driver", "engineer", "florist", "household", "landlord",
+        "lead", "nurse", "office", "parent", "runner", "stage", "student", "teen", "traveller", "treasurer",
     ),
     "calibration": ("translator",),
     "test": ("organiser",),
