@@ -354,7 +354,7 @@ def read_before_after(reader: Reader, clause: Clause) -> list[Step]:
             continue
         if pattern.startswith("(?P<y>.+?) before (?P<x>") and not (
             (has_verb(y) or reader.known(y))
-            and (has_verb(x) or reader.known(x) or x.split()[0].endswith("ing"))
+            and (has_verb(x) or reader.known(x) or x.strip().partition(" ")[0].endswith("ing"))
         ):
             continue
         if pattern.startswith(("after ", "once ")) and not (reader.known(y) or has_verb(x)):

@@ -8,16 +8,19 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskloom.agent.interpreter import View
 from taskloom.agent.plan.assemble import assembled
-from taskloom.agent.plan.local import Local
+from taskloom.agent.plan.local import READINGS, Local
 from taskloom.agent.plan.plain import parted, tidied
-from taskloom.agent.plan.trust import Candidate, at_home, probability, signs
+from taskloom.agent.plan.signs import Candidate, effects, signs
+from taskloom.agent.plan.trust import at_home, probability
 from taskloom.agent.plan.typed import kind_of
+from taskloom.agent.reading.beam import BAD, likeliest
 from taskloom.agent.reading.clauses import Clause, Mention, Parse
 from taskloom.agent.reading.listed import places
 from taskloom.agent.reading.network import Packaged
@@ -34,6 +37,11 @@ from taskloom.memory.tasks import TaskGraph
 ROOT = Path(__file__).parents[1]
 WEIGHTS = ROOT / "agent" / "reading" / "weights"
 NETWORK = Packaged()
+
+
+def parsed(text: str, before: str = "") -> Parse:
+    """The likeliest reading."""
+    return NETWORK(text, before)[0]
 
 
 def clause(act: str, marked: str) -> Clause:
@@ -90,7 +98,7 @@ def test_it_reads_a_voice_that_it_was_not_trained_on() -> None:
     turns = [turn for dialogue in load("test")[:12] for turn in dialogue.turns]
     right = sum(
         [one.act for one in turn.clauses if one.act != "chat"]
-        == [one.act for one in NETWORK(turn.text, turn.before).clauses if one.act != "chat"]
+        == [one.act for one in parsed(turn.text, turn.before).clauses if one.act != "chat"]
         for turn in turns
     )
     assert right / len(turns) > 0.42
@@ -99,20 +107,38 @@ def test_it_reads_a_voice_that_it_was_not_trained_on() -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.text(max_size=300), st.text(max_size=80))
 def test_any_text_is_read(text: str, before: str) -> None:
-    parse = NETWORK(text, before)
-    assert parse.clauses
-    assert 0 <= parse.probability <= 1
-    for one in parse.clauses:
-        for mention in one.mentions:
-            assert one.text[mention.start : mention.start + len(mention.text)] == mention.text
+    parses = NETWORK(text, before, 6)
+    assert 1 <= len(parses) <= 6
+    for parse in parses:
+        assert parse.clauses
+        assert 0 <= parse.probability <= 1
+        for one in parse.clauses:
+            for mention in one.mentions:
+                assert one.text[mention.start : mention.start + len(mention.text)] == mention.text
 
 
 def test_a_long_text_is_read_to_its_end() -> None:
     things = [f"Task{number}: paint fence number {number} on Friday." for number in range(80)]
-    clauses = NETWORK(" ".join(things)).clauses
+    clauses = parsed(" ".join(things)).clauses
     assert sum(len(one.text) for one in clauses) > 0.9 * len(" ".join(things))
     assert "79" in clauses[-1].text
-    assert sum(len(one.text) for one in NETWORK("word " * 500).clauses) > 2_300
+    assert sum(len(one.text) for one in parsed("word " * 500).clauses) > 2_300
+
+
+def test_ways_to_read_come_by_their_probability() -> None:
+    tags, begins, acts = (np.log(np.array(rows, np.float32)) for rows in (
+        [[0.6, 0.3, 0.1], [0.5, 0.2, 0.3]], [[0.5, 0.5], [0.7, 0.3]], [[0.8, 0.2]],
+    ))  # fmt: skip
+    follows = np.array([[0, 0, BAD], [0, 0, 0], [0, 0, 0]], np.float32)
+    ways = likeliest(
+        tags, begins, follows, np.array([False, False, True]), lambda parts: acts.repeat(len(parts), 0), 5
+    )
+    assert ways[0].tags == (0, 0)
+    assert ways[0].clauses == ((0, 2),)
+    assert ways[0].sure == pytest.approx(np.log(0.6 * 0.5 * 0.7 * 0.8), abs=1e-5)
+    assert [one.sure for one in ways] == sorted((one.sure for one in ways), reverse=True)
+    assert (1, 2) in {one.tags for one in ways}
+    assert (0, 2) not in {one.tags for one in ways}
 
 
 # ---- what clauses do --------------------------------------------------------------------------------
@@ -358,16 +384,29 @@ def test_back_to_what_it_was_in_any_words(words: str) -> None:
 # ---- how far it is trusted --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reader", ["rules", "network"])
-def test_trust_is_a_probability_and_less_where_nothing_is_read(reader: str) -> None:
+def test_trust_is_a_probability_and_less_where_nothing_is_read() -> None:
     text = "dinner on friday at 7 for 12, and Ann brings 3 cakes"
-    parse = NETWORK(text)
-    read = assembled(parse.clauses, text, View(TaskGraph())).operations
-    whole, nothing = (
-        probability(signs(text, TaskGraph(), Candidate(one, parse), read), at_home(parse), reader)
-        for one in (read, ())
-    )
+    parse = parsed(text)
+    view = View(TaskGraph())
+    read = assembled(parse.clauses, text, view).operations
+    candidates = [
+        Candidate("rules", read, parse),
+        Candidate("network", read, parse),
+        Candidate("network", (), parse),
+    ]
+    _, whole, nothing = (probability(one, at_home(parse)) for one in signs(text, view, candidates))
     assert 0 < nothing < whole < 1
+
+
+def test_readings_that_would_do_the_same_are_one_and_stand_together() -> None:
+    text = "move the dinner to saturday"
+    view = View(DINNER, turn=3)
+    local = Local(Rules(), NETWORK)
+    _, *tried = local.readings(local.rules.read(text, view), text, view)
+    assert len({effects(one.candidate.operations) for one in tried}) > 1
+    assert len(tried) < len(NETWORK(text, "", READINGS))
+    assert max(tried, key=lambda one: one.candidate.share) == tried[0]
+    assert sum(one.candidate.share for one in tried) == pytest.approx(1)
 
 
 @pytest.fixture(scope="module")
@@ -386,8 +425,7 @@ def test_a_muddle_is_asked_about_and_its_answer_says_what_is_missing(app: Tasklo
 
 
 def test_a_yes_does_what_was_proposed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("taskloom.agent.plan.local.RULES", 1.1)
-    monkeypatch.setattr("taskloom.agent.plan.local.NETWORK", 1.1)
+    monkeypatch.setattr("taskloom.agent.plan.local.ACT", 1.1)
     monkeypatch.setattr("taskloom.agent.plan.local.PROPOSE", 0.0)
     with Taskloom.open(Settings(home=tmp_path, memory=False)) as app:
         asked = app.talk("we need to paint the fence before sunday", thread="t")
@@ -403,7 +441,7 @@ def test_schemas_and_bare_answers_are_read_by_the_patterns() -> None:
 
 
 def test_a_parse_is_data() -> None:
-    parse = NETWORK("call the vet on monday")
+    parse = parsed("call the vet on monday")
     assert parse == Parse(parse.clauses, parse.probability)
     assert len(parse.vector) == 384
 

@@ -14,7 +14,7 @@ import argparse
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from datetime import datetime
 from functools import lru_cache
@@ -412,7 +412,7 @@ _NETWORK = Packaged()
 
 def network(turn: Turn, view: View) -> Sequence[Operation]:
     """The network of the package."""
-    return assembled(_NETWORK(turn.text, turn.before).clauses, turn.text, view).operations
+    return assembled(_NETWORK(turn.text, turn.before)[0].clauses, turn.text, view).operations
 
 
 _LOCAL = Local(Rules(), _NETWORK)
@@ -427,10 +427,9 @@ def both(turn: Turn, view: View) -> Sequence[Operation]:
 READERS: dict[str, Reader] = {"local": both, "rules": rules, "network": network, "annotated": annotated}
 
 
-def run(dialogue: Dialogue, read: Reader) -> list[tuple[Turn, Outcome, str]]:
-    """Each turn of a dialogue with its outcome and the reply to it."""
-    gold, told = Gold(dialogue), list[tuple[Turn, Outcome, str]]()
-    focus: tuple[str, ...] = ()
+def met(dialogue: Dialogue) -> Iterator[tuple[Turn, View, Gold]]:
+    """Each turn of a dialogue with the plan that it should meet."""
+    gold, focus = Gold(dialogue), tuple[str, ...]()
     for number, turn in enumerate(dialogue.turns, 1):
         question = None
         if turn.before.endswith("?"):
@@ -440,30 +439,38 @@ def run(dialogue: Dialogue, read: Reader) -> list[tuple[Turn, Outcome, str]]:
             gold.graph, turn=number, focus=focus, question=question, now=NOW,
             exchanges=((before, turn.before),) if number > 1 else (),
         )  # fmt: skip
-        operations = tuple(read(turn, view))
-        ours, done, answers = gold.graph, list[Done](), []
-        for operation in operations:
-            outcome = apply(ours, operation, turn=number, said=turn.text)
-            done.append(Done(operation=operation, changed=outcome.changed, refused=outcome.refused))
-            if outcome.refused is None:
-                ours = outcome.graph
-            if isinstance(operation, Check):
-                answers.append(answer(ours, operation.question))
-        state = State(
-            number=number, utterance=turn.text, operations=operations, changes=tuple(done),
-            answers=tuple(answers),
-            question=next((one for one in operations if isinstance(one, Clarify)), None),
-        )  # fmt: skip
-        reply = "".join(
-            TemplateResponder().respond(Brief(turn.text, ours, state, answers=tuple(answers), now=NOW))
-        )
+        yield turn, view, gold
         after = gold.copy()
         after.play(turn)
-        told.append((turn, judged(gold, turn, ours, operations, reply), reply))
         moved = [key for key, node in after.graph.items() if _differs(gold.graph.get(key), node)]
         focus = tuple(dict.fromkeys([*reversed(moved), *focus]))[:8]
         gold = after
-    return told
+
+
+def tried(turn: Turn, view: View, gold: Gold, operations: Sequence[Operation]) -> tuple[Outcome, str]:
+    """What becomes of a turn by operations on the plan that it should meet, and the reply."""
+    ours, done, answers = gold.graph, list[Done](), []
+    for operation in operations:
+        outcome = apply(ours, operation, turn=view.turn, said=turn.text)
+        done.append(Done(operation=operation, changed=outcome.changed, refused=outcome.refused))
+        if outcome.refused is None:
+            ours = outcome.graph
+        if isinstance(operation, Check):
+            answers.append(answer(ours, operation.question))
+    state = State(
+        number=view.turn, utterance=turn.text, operations=tuple(operations), changes=tuple(done),
+        answers=tuple(answers),
+        question=next((one for one in operations if isinstance(one, Clarify)), None),
+    )  # fmt: skip
+    reply = "".join(
+        TemplateResponder().respond(Brief(turn.text, ours, state, answers=tuple(answers), now=NOW))
+    )
+    return judged(gold, turn, ours, operations, reply), reply
+
+
+def run(dialogue: Dialogue, read: Reader) -> list[tuple[Turn, Outcome, str]]:
+    """Each turn of a dialogue with its outcome and the reply to it."""
+    return [(turn, *tried(turn, view, gold, read(turn, view))) for turn, view, gold in met(dialogue)]
 
 
 def main() -> int:

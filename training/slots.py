@@ -31,8 +31,9 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, gelu
 
+from taskloom.agent.reading.beam import Numbers
 from taskloom.agent.reading.listed import places, type_of
-from taskloom.agent.reading.network import Numbers, Packaged, Pieces
+from taskloom.agent.reading.network import Packaged, Pieces
 from taskloom.agent.reading.slots import FATES, TYPES, Key, Known, features
 from taskloom.agent.slots import SlotSchema, TaskSchema, load_schemas
 from taskloom.agent.wording import spoken

@@ -207,7 +207,7 @@ def scores(read: Callable[[str, str], Parse], turns: Sequence[Turn]) -> dict[str
     """Parts of turns: all acts right (small talk apart), all of it right; F1 of spans with their roles."""
     told = Counter[str]()
     for turn in turns:
-        found = read(turn.text, turn.before).clauses
+        found = read(turn.text, turn.before)[0].clauses
         acts = [[one.act for one in made if one.act != "chat"] for made in (turn.clauses, found)]
         place, own = 0, set[tuple[str, int, int]]()
         for clause in found:

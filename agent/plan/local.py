@@ -1,14 +1,14 @@
 """The local reader: reads without a model, and asks where it cannot trust what it read.
 
-Two readings of every utterance, by the patterns of `rules` and by the network, are both tried on the plan;
-the one that more likely does what was said is taken. Below a probability it is only proposed, below another
-one the user is asked to say it otherwise.
+Every utterance has several readings: that of the patterns of `rules`, and the few likeliest of the network.
+All are tried on the plan; the one that most likely does what was said is taken. Below a probability it is
+only proposed, below another one the user is asked to say it otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from taskloom.agent.gate import held_back, spared
 from taskloom.agent.grounding import ground
@@ -16,34 +16,36 @@ from taskloom.agent.interpreter import Interpreter, Reading, Step, View
 from taskloom.agent.reading.clauses import Parse
 from taskloom.agent.reading.slots import Slots
 from taskloom.agent.wording import DID_YOU_MEAN, NOT_UNDERSTOOD
-from taskloom.memory.operations import Check, Clarify, Operation
+from taskloom.memory.operations import Check, Clarify
 
 from .assemble import assembled
 from .filling import known_of, steps_of
 from .resolver import content
-from .trust import Candidate, at_home, probability, signs
+from .signs import Candidate, effects, signs
+from .trust import at_home, probability
 
-Parser = Callable[[str, str], Parse]
-"""From a text, and what was said to its author last, to clauses."""
+Parser = Callable[[str, str, int], Sequence[Parse]]
+"""From a text, what was said to its author last, and how many readings, to these, the likeliest first."""
 
-RULES, NETWORK, PROPOSE = 0.25, 0.35, 0.2
-"""From which probability on each reader's reading is carried out, and from which it is proposed."""
+ACT, PROPOSE = 0.35, 0.2
+"""From which probability on a reading is carried out, and from which it is proposed."""
+LEAD = 0.0  # a reading of the network is taken before that of the rules where it is this much likelier
+READINGS = 16  # of the network, that are tried on the plan
 FILLED = 0.5  # from which probability on a slot of a schema is filled
-LEAD = 0.25  # the network's reading is taken before that of the rules where it is this much likelier
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """One reader's reading of an utterance, what it would do, and the probability that this is right."""
+class Tried:
+    """A reading of an utterance, tried on the plan, and the probability that it is right."""
 
     reading: Reading
-    operations: tuple[Operation, ...]
-    trust: float
+    candidate: Candidate
+    trust: float = 0.0
 
     @property
     def changes(self) -> bool:
         """Whether anything in the plan would change."""
-        return any(not isinstance(one, Check | Clarify) for one in self.operations)
+        return any(not isinstance(one, Check | Clarify) for one in self.candidate.operations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +73,19 @@ class Local:
             return by_rules
         if (option := _chosen(utterance, view.question)) is not None:
             return Reading((Step(text=utterance, act="yes", value=option),), by="network")
-        rules, network = self.both(by_rules, utterance, view)
+        rules, *others = self.trusted(by_rules, utterance, view)
+        network = max(others, key=lambda one: one.trust)
+        best = network if network.trust > rules.trust + LEAD else rules
         if _missed(view) and any(
             one.changes and not _names(one, utterance, view) for one in (rules, network)
         ):
             return _unsure(utterance, network.reading)
-        if rules.trust >= RULES and rules.trust > network.trust - LEAD:
-            return rules.reading
-        if network.trust >= NETWORK:
-            return network.reading
+        if best.trust >= ACT:
+            return best.reading
         if self.answered and not rules.changes and not network.changes:
             return by_rules
-        best = max(rules, network, key=lambda one: one.trust)
-        if best.operations and all(isinstance(one, Clarify) for one in best.operations):
+        operations = best.candidate.operations
+        if operations and all(isinstance(one, Clarify) for one in operations):
             return best.reading
         if best.trust >= PROPOSE and best.changes:
             return _unsure(utterance, best.reading, best.reading.steps)
@@ -100,28 +102,39 @@ class Local:
 
     def _as_it_was(self, utterance: str, view: View) -> Reading | None:
         """What only brings a former value back, where it is clear which; else None."""
-        parse = self.parse(utterance, view.exchanges[-1][1] if view.exchanges else "")
+        parse, *_ = self.parse(utterance, view.exchanges[-1][1] if view.exchanges else "", 1)
         if {clause.act for clause in parse.clauses} - {"chat"} != {"back"}:
             return None
         made = assembled(parse.clauses, utterance, view)
         return None if made.doubts else Reading(made.steps, by="network")
 
-    def both(self, by_rules: Reading, utterance: str, view: View) -> tuple[Reader, Reader]:
-        """The readings of both, with how far each can be trusted."""
-        parse = self.parse(utterance, view.exchanges[-1][1] if view.exchanges else "")
-        made = assembled(parse.clauses, utterance, view)
-        by_network = Reading(made.steps or (Step(text=utterance, act="chat"),), by="network")
+    def trusted(self, by_rules: Reading, utterance: str, view: View) -> list[Tried]:
+        """The readings, with how far each can be trusted."""
+        tried = self.readings(by_rules, utterance, view)
+        candidates = [one.candidate for one in tried]
+        home = at_home(candidates[0].parse)
+        found = signs(utterance, view, candidates)
+        return [replace(one, trust=probability(own, home)) for one, own in zip(tried, found, strict=True)]
+
+    def readings(self, by_rules: Reading, utterance: str, view: View) -> tuple[Tried, ...]:
+        """That of the patterns, then those of the network that would do different things."""
+        parses = self.parse(utterance, view.exchanges[-1][1] if view.exchanges else "", READINGS)
+        tried = [assembled(parse.clauses, utterance, view) for parse in parses]
         ruled = held_back(ground(by_rules.steps, view), utterance, view.graph)
-        learned = held_back(made.operations, utterance, view.graph)
-        home = at_home(parse)
-
-        def trust(mine: Candidate, other: Sequence[Operation], name: str) -> float:
-            return probability(signs(utterance, view.graph, mine, other), home, name)
-
-        return (
-            Reader(by_rules, ruled, trust(Candidate(ruled, parse), learned, "rules")),
-            Reader(by_network, learned, trust(Candidate(learned, parse, made.margin), ruled, "network")),
-        )
+        done = [held_back(made.operations, utterance, view.graph) for made in tried]
+        whole = sum(parse.probability for parse in parses) or 1.0
+        shares = dict[frozenset[tuple[str, ...]], float]()
+        for parse, operations in zip(parses, done, strict=True):
+            key = effects(operations)
+            shares[key] = shares.get(key, 0.0) + parse.probability / whole
+        found: dict[object, Tried] = {
+            None: Tried(by_rules, Candidate("rules", ruled, parses[0], share=shares.get(effects(ruled), 0.0)))
+        }
+        for parse, made, operations in zip(parses, tried, done, strict=True):
+            reading = Reading(made.steps or (Step(text=utterance, act="chat"),), by="network")
+            mine = Candidate("network", operations, parse, made.margin, shares[effects(operations)])
+            found.setdefault((effects(operations), made.doubts), Tried(reading, mine))
+        return tuple(found.values())
 
 
 def _unsure(utterance: str, reading: Reading, proposed: Sequence[Step] = ()) -> Reading:
@@ -137,10 +150,10 @@ def _missed(view: View) -> bool:
     return NOT_UNDERSTOOD in last or last.startswith(DID_YOU_MEAN)
 
 
-def _names(reader: Reader, utterance: str, view: View) -> bool:
+def _names(reader: Tried, utterance: str, view: View) -> bool:
     """Whether words name all that is there already and would be changed, or what it is part of."""
     said = set(content(utterance))
-    for one in reader.operations:
+    for one in reader.candidate.operations:
         key = getattr(one, "task", None) or getattr(one, "parent", None) or ""
         if key not in view.graph:
             continue

@@ -14,19 +14,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import as_file, files
+from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from .beam import BAD, Numbers, Way, likeliest
 from .clauses import Clause, Mention, Parse
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when it is imported; official builds report home
 import onnxruntime  # type: ignore[import-untyped]
 
-Numbers: TypeAlias = NDArray[np.float32]
 Encode: TypeAlias = Callable[[Sequence[int], Sequence[int]], tuple[Numbers, Numbers, Numbers]]
 """From n word pieces, and which of two texts each is of, to vectors [n, d], scores of tags [n, t], and of a
 clause's beginning [n, 2]."""
@@ -37,7 +37,6 @@ LONGEST, BEFORE = 160, 60  # word pieces of what is said, and of what was said b
 LAST_WORDS = 30  # of what was said before
 WIDER, WIDER_WORDS = 80, 40  # the same, where slots are read
 _SENTENCE = re.compile(r"[.!?;\n]\s")
-_BAD = -1e4
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +65,24 @@ class Network:
         self._inner = np.array([tag[0] == "I" for tag in tags])
         self._follows = np.array(
             [
-                [_BAD if after[0] == "I" and before[1:] != after[1:] else 0 for after in tags]
+                [BAD if after[0] == "I" and before[1:] != after[1:] else 0 for after in tags]
                 for before in tags
             ],
             np.float32,
         )
 
-    def __call__(self, text: str, before: str = "") -> Parse:
-        """Read a text, a long one part by part; before: what was said to its author last."""
-        parses = [self._parse(part, before) for part in self._parts(text)]
+    def __call__(self, text: str, before: str = "", limit: int = 1) -> tuple[Parse, ...]:
+        """The likeliest readings of a text, the best one first.
+
+        before: what was said to its author last. limit: how many; a text longer than the network takes is
+        read part by part and has one only.
+        """
+        parts = self._parts(text)
+        if len(parts) == 1:
+            return self._parses(text, before, limit)
+        parses = [self._parses(part, before, 1)[0] for part in parts]
         clauses = tuple(clause for parse in parses for clause in parse.clauses)
-        return Parse(clauses, math.prod(parse.probability for parse in parses), parses[0].vector)
+        return (Parse(clauses, math.prod(parse.probability for parse in parses), parses[0].vector),)
 
     def pieces(self, text: str, before: str = "") -> Pieces:
         """The word pieces of the beginning of a text, and of the last words before it."""
@@ -101,7 +107,7 @@ class Network:
             begin = offsets[first][0]
         return [*parts, text[begin:]]
 
-    def _parse(self, text: str, before: str) -> Parse:
+    def _parses(self, text: str, before: str, limit: int) -> tuple[Parse, ...]:
         said = self._tokenizer.encode(plain(text))
         ids, words, offsets = said.ids[:LONGEST], said.word_ids[:LONGEST], said.offsets[:LONGEST]
         size = len(ids)
@@ -110,47 +116,42 @@ class Network:
             if words[at] is not None and (at == 1 or words[at] != words[at - 1])
         ]  # fmt: skip
         if not firsts:
-            return Parse((Clause("unsure", text),), 0.0)
+            return (Parse((Clause("unsure", text),), 0.0),)
         told = self._tokenizer.encode(plain(" ".join(before.split()[-LAST_WORDS:]))).ids[1:] if before else []
         told = told[-BEFORE:]
         vectors, tags, starts = self._encode([*ids, *told], [0] * size + [1] * len(told))
-        scores = _log_softmax(tags[firsts])
-        path = self._best(scores)
-        begin = _log_softmax(starts[firsts])
-        goes_on = self._inner[path]
-        begins = [0, *(n for n in range(1, len(firsts)) if begin[n, 1] > begin[n, 0] and not goes_on[n])]
-        ranges = list(zip(begins, [*begins[1:], len(firsts)], strict=True))
         last = max(at for at in range(1, size) if words[at] is not None) + 1
         ends = [*firsts, last]  # in word pieces
-        acts = _log_softmax(self._acts(np.stack([_pooled(vectors, ends[a], ends[b]) for a, b in ranges])))
-        sure = acts.max(1).sum() + scores[range(len(path)), path].sum() + begin[1:].max(1).sum()
-        stops = [offsets[at - 1][1] for at in ends[1:]]
-        clauses = []
-        for (first, after), act in zip(ranges, acts.argmax(1), strict=True):
-            start, end = offsets[firsts[first]][0], stops[after - 1]
-            mentions = self._mentions(text, path[first:after], [offsets[at][0] for at in firsts[first:after]],
-                                      stops[first:after], start)  # fmt: skip
-            clauses.append(Clause(self._names[act], text[start:end], mentions))
-        return Parse(tuple(clauses), math.exp(float(sure)), tuple(vectors[0].tolist()))
 
-    def _best(self, scores: Numbers) -> list[int]:
-        """The best row of tags [w, t] in which what goes on follows its like (Viterbi)."""
-        best, back = np.where(self._inner, _BAD, scores[0]), []
-        for row in scores[1:]:
-            ways = best[:, None] + self._follows
-            back.append(ways.argmax(0))
-            best = ways.max(0) + row
-        path = [int(best.argmax())]
-        for came in reversed(back):
-            path.append(int(came[path[-1]]))
-        return path[::-1]
+        def act(clauses: Sequence[tuple[int, int]]) -> Numbers:
+            pooled = [_pooled(vectors, ends[first], ends[after]) for first, after in clauses]
+            return _log_softmax(self._acts(np.stack(pooled)))
+
+        ways = likeliest(
+            _log_softmax(tags[firsts]), _log_softmax(starts[firsts]), self._follows, self._inner, act, limit
+        )
+        spans = [(offsets[at][0], offsets[end - 1][1]) for at, end in pairwise(ends)]
+        vector = tuple(vectors[0].tolist())
+        return tuple(
+            Parse(self._clauses(text, way, spans), math.exp(min(way.sure, 0)), vector, way.parts)
+            for way in ways
+        )
+
+    def _clauses(self, text: str, way: Way, spans: Sequence[tuple[int, int]]) -> tuple[Clause, ...]:
+        """What a way to read makes of a text; spans: from where to where its words are."""
+        found = []
+        for (first, after), act in zip(way.clauses, way.acts, strict=True):
+            start = spans[first][0]
+            mentions = self._mentions(text, way.tags[first:after], spans[first:after], start)
+            found.append(Clause(self._names[act], text[start : spans[after - 1][1]], mentions))
+        return tuple(found)
 
     def _mentions(
-        self, text: str, path: Sequence[int], begins: Sequence[int], ends: Sequence[int], start: int
+        self, text: str, path: Sequence[int], spans: Sequence[tuple[int, int]], start: int
     ) -> tuple[Mention, ...]:
         found: list[list[int]] = []
         roles: list[str] = []
-        for tag, begin, end in zip(path, begins, ends, strict=True):
+        for tag, (begin, end) in zip(path, spans, strict=True):
             name = self._tags[tag]
             if name[0] == "B" or (name[0] == "I" and not found):
                 found.append([begin, end])
@@ -190,16 +191,16 @@ class Packaged:
         self._network: Network | None = None
         self._read = lru_cache(256)(self._run)
 
-    def __call__(self, text: str, before: str = "") -> Parse:
-        """Read a text; before: what was said to its author last."""
-        return self._read(text, before)
+    def __call__(self, text: str, before: str = "", limit: int = 1) -> tuple[Parse, ...]:
+        """The likeliest readings of a text, so many; before: what was said to its author last."""
+        return self._read(text, before, limit)
 
     def pieces(self, text: str, before: str = "") -> Pieces:
         """The word pieces of a text, and of what was said to its author last."""
         return self._loaded().pieces(text, before)
 
-    def _run(self, text: str, before: str) -> Parse:
-        return self._loaded()(text, before)
+    def _run(self, text: str, before: str, limit: int) -> tuple[Parse, ...]:
+        return self._loaded()(text, before, limit)
 
     def _loaded(self) -> Network:
         with self._loading:

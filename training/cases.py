@@ -1,0 +1,172 @@
+"""Turns that say what is right, read in every way that the local reader could: what comes of each.
+
+Every turn is read alone, on the plan as it should be before it; whether what came of a reading is right is
+judged. The turns are those of
+
+- training/dialogues, judged by their annotated changes;
+- the recorded dialogues of tests/recordings, on the plans that a model's replies made, judged by what their
+  authors expect;
+- the dialogues of tests/, which the patterns were written for: what they hold is to be trusted.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+from unittest.mock import patch
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "training")]
+
+import gold  # noqa: E402
+from lines import load  # noqa: E402
+
+from taskloom.agent import gate  # noqa: E402
+from taskloom.agent.interpreter import View  # noqa: E402
+from taskloom.agent.plan import local  # noqa: E402
+from taskloom.agent.plan.signs import Candidate  # noqa: E402
+from taskloom.agent.reading.network import Packaged  # noqa: E402
+from taskloom.agent.replies import TemplateResponder  # noqa: E402
+from taskloom.agent.responder import Brief  # noqa: E402
+from taskloom.agent.rules import Rules  # noqa: E402
+from taskloom.agent.script import task_records  # noqa: E402
+from taskloom.agent.state import Change  # noqa: E402
+from taskloom.agent.state import Turn as State  # noqa: E402
+from taskloom.memory.claims import answer  # noqa: E402
+from taskloom.memory.operations import Check, Clarify, Operation, apply  # noqa: E402
+from tests.judging import dialogues, faults, played, rules_only  # noqa: E402
+from tests.test_recordings import FILES, REPLIES, replayed  # noqa: E402
+
+Outcome = Literal["held", "asked", "silent"]
+_OUTCOMES: dict[gold.Outcome, Outcome] = {"right": "held", "asked": "asked", "wrong": "silent"}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A turn: where it is from, who wrote it, the plan it met, what could be made of it, what comes of each.
+
+    candidates: that of the patterns first. outcomes: of the candidates, in their order.
+    """
+
+    source: str
+    author: str
+    text: str
+    view: View
+    candidates: tuple[Candidate, ...]
+    outcomes: tuple[Outcome, ...]
+
+
+class Cases:
+    """Turns, read as the product reads them."""
+
+    def __init__(self) -> None:
+        self.local = local.Local(Rules(), Packaged())
+
+    def candidates(self, text: str, view: View) -> tuple[Candidate, ...]:
+        """What can be made of a text."""
+        by_rules = self.local.rules.read(text, view)
+        return tuple(one.candidate for one in self.local.readings(by_rules, text, view))
+
+    def annotated(self, split: str, every: int = 1) -> Iterator[Case]:
+        """The turns of a split of training/dialogues; every: of how many dialogues one is taken."""
+        for dialogue in load(split)[::every]:
+            for turn, view, right in gold.met(dialogue):
+                found = self.candidates(turn.text, view)
+                outcomes = [gold.tried(turn, view, right, one.operations)[0] for one in found]
+                yield Case(
+                    split, dialogue.author, turn.text, view, found,
+                    tuple(_OUTCOMES[one] for one in outcomes),
+                )  # fmt: skip
+
+    def recorded(self) -> Iterator[Case]:
+        """The turns of the recorded dialogues, on the plans that the recorded replies made."""
+        seen: list[tuple[str, View]] = []
+        read = gate.Gate.read
+
+        def noting(self: gate.Gate, utterance: str, view: View) -> Any:
+            seen.append((utterance, replace(view, examples=tuple)))
+            return read(self, utterance, view)
+
+        for file in FILES:
+            if file.parent.name != "dialogues" or file.stem.startswith("many_plans"):
+                continue
+            given = json.loads(file.read_text())
+            seen.clear()
+            with tempfile.TemporaryDirectory() as home, patch.object(gate.Gate, "read", noting):
+                records, _, _ = replayed(given, Path(home))
+            views = {view.turn: (text, view) for text, view in seen}
+            for number, want in enumerate(given["turns"], 1):
+                text, view = views[number]
+                before = records[number - 2] if number > 1 else None
+                case = self._case("recorded", text, view, before, want)
+                yield replace(case, author=file.stem.split("_")[0])
+
+    def own(self, every: int = 1) -> Iterator[Case]:
+        """The turns of the dialogues of tests/ as the patterns read them."""
+        seen: list[tuple[str, View]] = []
+
+        def noting(self: local.Local, utterance: str, view: View) -> Any:
+            seen.append((utterance, replace(view, examples=tuple)))
+            return self.rules.read(utterance, view)
+
+        with (
+            tempfile.TemporaryDirectory() as home,
+            patch.object(local.Local, "read", noting),
+            rules_only(Path(home)) as app,
+        ):
+            for dialogue in list(dialogues())[::every]:
+                seen.clear()
+                records = list(played(app, dialogue))
+                for number, want in enumerate(dialogue.said):
+                    record, text = records[number], want["user"]
+                    view = next((v for t, v in seen if t == text and v.turn == record["turn"]), None)
+                    if view is None or gate.spared(self.local.rules.read(text, view), text, view):
+                        continue
+                    before = records[number - 1] if number else None
+                    case = self._case("own", text, view, before, want)
+                    held: Outcome = "silent" if faults(record, before, want) else "held"
+                    yield replace(case, outcomes=(held, *case.outcomes[1:]))
+
+    def _case(self, source: str, text: str, view: View, before: Any, want: Any) -> Case:
+        found = self.candidates(text, view)
+        outcomes = tuple(_judged(text, view, one, before, want) for one in found)
+        return Case(source, "", text, view, found, outcomes)
+
+
+def _judged(
+    text: str, view: View, candidate: Candidate, before: Mapping[str, Any] | None, want: Any
+) -> Outcome:
+    """What comes of a candidate."""
+    made = _record(text, view, candidate.operations)
+    if not faults(made, before, {key: want[key] for key in want if key not in ("intents", *REPLIES)}):
+        return "held"
+    same = made["tasks"] == task_records(view.graph)
+    return "asked" if same and "?" in made["reply"] else "silent"
+
+
+def _record(text: str, view: View, operations: tuple[Operation, ...]) -> dict[str, Any]:
+    """The turn as `taskloom run --json` prints it, were these its operations."""
+    graph, done = view.graph, list[Change]()
+    for operation in operations:
+        outcome = apply(graph, operation, turn=view.turn, said=text)
+        done.append(
+            Change(
+                operation=operation, changed=outcome.changed, stale=outcome.stale, opened=outcome.opened,
+                refused=outcome.refused,
+            )
+        )  # fmt: skip
+        graph = outcome.graph
+    answers = tuple(answer(graph, one.question) for one in operations if isinstance(one, Check))
+    state = State(
+        number=view.turn, utterance=text, operations=operations, changes=tuple(done), answers=answers,
+        question=next((one for one in operations if isinstance(one, Clarify)), None),
+    )  # fmt: skip
+    brief = Brief(text, graph, state, answers=answers, now=view.now)
+    reply = "".join(TemplateResponder().respond(brief))
+    kinds = [{"intent": one.intent} for one in operations]
+    return {"reply": reply, "tasks": task_records(graph), "operations": kinds}
