@@ -41,6 +41,7 @@ from taskloom.agent.wording import spoken
 WEIGHTS = Path(__file__).parents[1] / "agent" / "reading" / "weights"
 STATES = Path(__file__).parent / "states"
 SEED, AT_ONCE, RATE, NOTHING = 5, 20, 2e-3, 0.4  # of slots of which nothing is said, this part is trained on
+UNTOLD = 0.2  # of the dialogues are read without what is told of slots
 REVISED = 1500  # of so many turns of each file another one is made, where it can be
 OWN = 4 + 4 + len(TYPES)  # signs of a slot beside its vector
 State = dict[Key, tuple[str, ...]]
@@ -101,6 +102,28 @@ def dialogues(file: Path) -> Iterator[list[Turn]]:
             )
             before = after
         yield turns
+
+
+def crowded(told: Iterable[list[Turn]], chance: random.Random) -> Iterator[list[Turn]]:
+    """Dialogues, half of them with kinds of tasks that they are not about, some without descriptions."""
+    turns_of = list(told)
+    kinds = list({kind.name: kind for turns in turns_of for kind in turns[0].schemas}.values())
+    for turns in turns_of:
+        own = turns[0].schemas
+        others = [kind for kind in kinds if kind not in own]
+        more = chance.sample(others, min(len(others), chance.choice((0, 0, 1, 2, 4))))
+        found = [*own, *more]
+        chance.shuffle(found)
+        if chance.random() < UNTOLD:
+            found = [
+                kind.model_copy(
+                    update={
+                        "slots": tuple(slot.model_copy(update={"description": ""}) for slot in kind.slots)
+                    }
+                )
+                for kind in found
+            ]
+        yield [replace(turn, schemas=tuple(found)) for turn in turns]
 
 
 TAKEN_BACK = (
@@ -204,7 +227,7 @@ class Head(nn.Module):
         super().__init__()
         self.piece, self.part, self.signs = nn.Linear(384, size), nn.Embedding(2, size), nn.Linear(2, size)
         self.slot = nn.Sequential(
-            nn.Linear(2 * 384 + OWN, 256), nn.GELU(), nn.Dropout(0.1), nn.Linear(256, size)
+            nn.Linear(3 * 384 + OWN, 256), nn.GELU(), nn.Dropout(0.1), nn.Linear(256, size)
         )
         self.asks, self.key, self.mixed = nn.Linear(size, size), nn.Linear(384, size), nn.Linear(size, size)
         self.near = nn.Conv1d(size, channels, 5, padding=2)
@@ -218,7 +241,7 @@ class Head(nn.Module):
     def forward(
         self, vectors: Tensor, parts: Tensor, slots: Tensor, signs: Tensor, of: Tensor, there: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Vectors [n, l, 384]; parts, there [n, l]; slots [s, 783]; signs [s, l, 2]; of [s]: its turn."""
+        """Vectors [n, l, 384]; parts, there [n, l]; slots [s, 1167]; signs [s, l, 2]; of [s]: its turn."""
         vectors = self.dropped(vectors)
         slot, there = self.slot(slots), there[of][..., None]
         pieces = (self.piece(vectors) + self.part(parts))[of]
@@ -357,7 +380,7 @@ def export(head: Head, out: Path) -> None:
     example = (
         torch.zeros(1, 6, 384),
         torch.zeros(1, 6, dtype=torch.long),
-        torch.zeros(3, 2 * 384 + OWN),
+        torch.zeros(3, 3 * 384 + OWN),
         torch.zeros(3, 6, 2),
     )
     logging.disable(logging.WARNING)
@@ -395,6 +418,7 @@ def main() -> None:
         training = file.name.endswith("_train.jsonl.gz")
         told = [*dialogues(file)]
         if training:
+            told = [*crowded(told, chance)]
             made = map(
                 Revised(told, chance), chance.sample([turn for turns in told for turn in turns], REVISED)
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from taskloom.agent.interpreter import Detail, Step, View
@@ -10,6 +11,9 @@ from taskloom.agent.reading.slots import Filled, Key, Known
 from taskloom.agent.slots import TaskSchema, held_slots, kind_of
 from taskloom.agent.wording import spoken
 from taskloom.memory.tasks import TaskNode
+
+BEGINS, BESIDE = 0.6, 0.85
+"""From which probability on a slot of a kind that no task is of is filled: of the first task, of one more."""
 
 
 def task_of_kind(schema: TaskSchema, view: View) -> TaskNode | None:
@@ -36,6 +40,26 @@ def known_of(view: View) -> Known:
                     if node.turn > latest:
                         last, latest = schema.name, node.turn
     return Known(frozenset(held), last)
+
+
+def plausible(found: Sequence[Filled], view: View) -> list[Filled]:
+    """The slots that are filled: of the tasks that there are, and, where that is sure, of one new one."""
+    begun = {schema.name for schema in view.schemas if task_of_kind(schema, view) is not None}
+    new = Counter[str]()
+    for one in found:
+        if one.key.schema not in begun:
+            new[one.key.schema] += 1
+    alone = len(view.schemas) == 1
+    best = max(
+        new,
+        key=lambda name: (new[name], max(o.probability for o in found if o.key.schema == name)),
+        default="",
+    )
+    return [
+        one for one in found
+        if one.key.schema in begun
+        or (one.key.schema == best and (alone or one.probability >= (BESIDE if begun else BEGINS)))
+    ]  # fmt: skip
 
 
 def steps_of(found: Sequence[Filled], said: str, view: View) -> tuple[Step, ...]:

@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from taskloom.agent.finding import slot_name
 from taskloom.agent.gate import held_back, spared
 from taskloom.agent.grounding import ground
 from taskloom.agent.interpreter import Interpreter, Reading, Step, View
 from taskloom.agent.reading.clauses import Parse
 from taskloom.agent.reading.slots import Slots
+from taskloom.agent.slots import offered_roots
 from taskloom.agent.wording import DID_YOU_MEAN, NOT_UNDERSTOOD
-from taskloom.memory.operations import Check, Clarify
+from taskloom.memory.operations import Add, Check, Clarify, Operation, Update
 
 from .assemble import assembled
-from .filling import known_of, steps_of
+from .filling import known_of, plausible, steps_of
 from .resolver import content
 from .signs import Candidate, effects, signs
 from .trust import at_home, probability
@@ -27,11 +29,13 @@ from .trust import at_home, probability
 Parser = Callable[[str, str, int], Sequence[Parse]]
 """From a text, what was said to its author last, and how many readings, to these, the likeliest first."""
 
-ACT, PROPOSE = 0.35, 0.2
+ACT, PROPOSE = 0.55, 0.3
 """From which probability on a reading is carried out, and from which it is proposed."""
-LEAD = 0.0  # a reading of the network is taken before that of the rules where it is this much likelier
+KNOWN, HOME = 0.33, 1.0
+"""From which probability on that of the patterns is, for words of the kind that they were written for: from
+these log-odds on."""
+LEAD = 0.2  # a reading of the network is taken before that of the patterns where it is this much likelier
 READINGS = 16  # of the network, that are tried on the plan
-FILLED = 0.5  # from which probability on a slot of a schema is filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +67,9 @@ class Local:
 
     def read(self, utterance: str, view: View) -> Reading:
         """Read one utterance, by the reader that more likely reads it right."""
-        filled = self._of_schemas(utterance, view) if view.schemas else None
-        if filled is not None:
-            return filled
         by_rules = self.rules.read(utterance, view)
         if view.schemas:
-            return self._as_it_was(utterance, view) or by_rules
+            return self._of_schemas(by_rules, utterance, view)
         if spared(by_rules, utterance, view):
             return by_rules
         if (option := _chosen(utterance, view.question)) is not None:
@@ -80,7 +81,7 @@ class Local:
             one.changes and not _names(one, utterance, view) for one in (rules, network)
         ):
             return _unsure(utterance, network.reading)
-        if best.trust >= ACT:
+        if best.trust >= (KNOWN if best is rules and at_home(rules.candidate.parse) > HOME else ACT):
             return best.reading
         if self.answered and not rules.changes and not network.changes:
             return by_rules
@@ -91,22 +92,20 @@ class Local:
             return _unsure(utterance, best.reading, best.reading.steps)
         return _unsure(utterance, network.reading)
 
-    def _of_schemas(self, utterance: str, view: View) -> Reading | None:
-        """What fills slots of the kinds of tasks that there are; None where nothing does."""
-        if self.slots is None:
-            return None
+    def _of_schemas(self, by_rules: Reading, utterance: str, view: View) -> Reading:
+        """The reading that fills more slots of the kinds of tasks; the patterns' where they fill as many."""
         before = view.exchanges[-1][1] if view.exchanges else ""
-        found = self.slots(utterance, before, view.schemas, known_of(view))
-        steps = steps_of([one for one in found if one.probability >= FILLED], utterance, view)
-        return Reading(steps, by="network") if steps else None
-
-    def _as_it_was(self, utterance: str, view: View) -> Reading | None:
-        """What only brings a former value back, where it is clear which; else None."""
-        parse, *_ = self.parse(utterance, view.exchanges[-1][1] if view.exchanges else "", 1)
+        if offered_roots(view.graph) and any(step.act in ("yes", "no") for step in by_rules.steps):
+            return by_rules
+        found = self.slots(utterance, before, view.schemas, known_of(view)) if self.slots is not None else ()
+        kept = plausible(found, view)
+        if len(kept) > _filled_by(ground(by_rules.steps, view), view):
+            return Reading(steps_of(kept, utterance, view), by="network")
+        parse, *_ = self.parse(utterance, before, 1)
         if {clause.act for clause in parse.clauses} - {"chat"} != {"back"}:
-            return None
+            return by_rules
         made = assembled(parse.clauses, utterance, view)
-        return None if made.doubts else Reading(made.steps, by="network")
+        return by_rules if made.doubts else Reading(made.steps, by="network")
 
     def trusted(self, by_rules: Reading, utterance: str, view: View) -> list[Tried]:
         """The readings, with how far each can be trusted."""
@@ -135,6 +134,14 @@ class Local:
             mine = Candidate("network", operations, parse, made.margin, shares[effects(operations)])
             found.setdefault((effects(operations), made.doubts), Tried(reading, mine))
         return tuple(found.values())
+
+
+def _filled_by(operations: Sequence[Operation], view: View) -> int:
+    """How many slots of the kinds of tasks operations give a value."""
+    names = {slot_name(slot.name) for schema in view.schemas for slot in schema.slots}
+    given = (one for one in operations if isinstance(one, Add | Update) and one.value is not None)
+    return sum((one.slot if isinstance(one, Add) else view.graph[one.task].slot).rpartition(".")[2] in names
+               for one in given if isinstance(one, Add) or one.task in view.graph)  # fmt: skip
 
 
 def _unsure(utterance: str, reading: Reading, proposed: Sequence[Step] = ()) -> Reading:

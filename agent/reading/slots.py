@@ -7,7 +7,8 @@ will do, yes, no. After BERT-DST (Chao and Lane 2019, section 2), on the encoder
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import as_file, files
@@ -20,8 +21,9 @@ from taskloom.agent.slots import SlotSchema, TaskSchema
 from taskloom.agent.wording import spoken
 from taskloom.memory.embed import MiniLM
 
+from .beam import Numbers
 from .listed import EXACT, Place, own_words, places, told_words, type_of, words_of
-from .network import Numbers, Pieces
+from .network import Pieces
 
 ANY = "any"
 """The value of a slot of which the user says that it does not matter."""
@@ -30,8 +32,13 @@ FATES = ("none", "said", "agreed", "any", "yes", "no", "other")
 """What can become of a slot in a turn."""
 
 TYPES = ("enum", "boolean", "number", "date", "time", "amount", "text")
+NEWS = 0.5  # from which probability on that something became of a slot it is told
 EXAMPLES = 8  # values of a slot that its vector is made of, at most
 LONGEST_VALUE = 16  # word pieces
+NEARLY_AS_GOOD = (
+    3.0  # another place of a value, where its best one is another slot's, scores at most this less
+)
+PLAIN = 0.9  # from which probability on words that are no date, time or number are taken for one
 
 Head = Callable[[dict[str, Numbers]], tuple[Numbers, Numbers]]
 """From features to scores of the ends of a value [s, l, 2] and of fates [s, 7]; s slots, l word pieces."""
@@ -77,13 +84,17 @@ class Slots:
         seen = self._pieces(text, before)
         given, keyed = features(seen, schemas, known)
         ends, fates = (self._head or _packaged())(given)
-        found = []
-        for number, (key, slot) in enumerate(keyed):
-            odds = _softmax(fates[number][: len(FATES) - 1])
-            best = int(odds.argmax())
-            if best:
-                found.append(_filled(key, slot, FATES[best], float(odds[best]), seen, ends[number]))
-        return _apart(one for one in found if one is not None)
+        told = [_softmax(row[: len(FATES) - 1]) for row in fates]
+        found: list[Filled] = []
+        for number in sorted(range(len(keyed)), key=lambda at: -float(told[at][1:].max())):
+            (key, slot), odds = keyed[number], told[number]
+            best = 1 + int(odds[1:].argmax())
+            if 1 - odds[0] >= NEWS:
+                taken = [one.at for one in found if one.at is not None]
+                one = _filled(key, slot, FATES[best], float(1 - odds[0]), seen, ends[number], taken)
+                if one is not None and (key not in known.held or _is_news(one, seen)):
+                    found.append(one)
+        return tuple(found)
 
 
 def features(
@@ -91,6 +102,7 @@ def features(
 ) -> tuple[dict[str, Numbers], list[tuple[Key, SlotSchema]]]:
     """What the head is given, and the slots that its rows are of."""
     keyed = [(Key(schema.name, slot.name), slot) for schema in schemas for slot in schema.slots]
+    kinds = {schema.name: _meaning(f"{spoken(schema.name)}: {schema.description}") for schema in schemas}
     signs, own, vectors = [], [], []
     used = {key.schema for key in known.held}
     for key, slot in keyed:
@@ -99,7 +111,7 @@ def features(
         kind = type_of(slot)
         signs.append(marks)
         own.append([*(one == kind for one in TYPES[:-1]), kind not in TYPES[:-1], *told, *schema])
-        vectors.append(_vector(slot))
+        vectors.append(np.concatenate([_vector(slot), kinds[key.schema]]))
     return {
         "vectors": seen.vectors[None].astype(np.float32),
         "parts": np.array([[part for part, _, _ in seen.places]], np.int64),
@@ -129,6 +141,12 @@ def _signs_of(slot: SlotSchema, seen: Pieces) -> tuple[Numbers, list[float]]:
     return marks, [*values, *named]
 
 
+@lru_cache(maxsize=1024)
+def _meaning(text: str) -> Numbers:
+    (found,) = _similar()([text])
+    return np.array(found, np.float32)
+
+
 @lru_cache(maxsize=2048)
 def _vector(slot: SlotSchema) -> Numbers:
     """A slot by the meaning of its name and description, and of some of its values."""
@@ -139,45 +157,70 @@ def _vector(slot: SlotSchema) -> Numbers:
     return found
 
 
-def _filled(key: Key, slot: SlotSchema, fate: str, odds: float, seen: Pieces, ends: Numbers) -> Filled | None:
+def _filled(
+    key: Key, slot: SlotSchema, fate: str, odds: float, seen: Pieces, ends: Numbers,
+    taken: Sequence[tuple[int, int, int]],
+) -> Filled | None:  # fmt: skip
+    """A slot with its value; taken: places of values of other slots, which are left out."""
     if fate in ("yes", "no"):
         return Filled(key, fate, odds)
     if fate == "any":
         return Filled(key, ANY, odds)
     side = int(fate == "agreed")
     text = seen.before if side else seen.text
-    inside = [at for at, (part, begin, end) in enumerate(seen.places) if part == side and begin < end]
-    if not inside:
+    best = _span(ends, seen, side, ())
+    if best is None:
         return None
-    pairs = (
+    value, at = _as_listed(slot, text, *best[1])
+    if any(other[0] == side and other[1] < at[1] and at[0] < other[2] for other in taken):
+        rest = _span(ends, seen, side, taken) if type_of(slot) == "text" else None
+        if rest is None or rest[0] < best[0] - NEARLY_AS_GOOD:
+            return None  # it was the other slot's value
+        value, at = _as_listed(slot, text, *rest[1])
+    if type_of(slot) in ("date", "time", "number") and odds < PLAIN and not places(text[slice(*at)], slot):
+        return None
+    return Filled(key, value, odds, (side, *at)) if value else None
+
+
+def _is_news(one: Filled, seen: Pieces) -> bool:
+    """Whether a value is not just what the assistant has said that it is: it is the user's, or was asked."""
+    if one.at is None or one.at[0] == 0:
+        return True
+    return (re.search(r"[.!?](?!\d)", seen.before[one.at[2] :]) or [""])[0] == "?"
+
+
+def _span(
+    ends: Numbers, seen: Pieces, side: int, taken: Sequence[tuple[int, int, int]]
+) -> tuple[float, tuple[int, int]] | None:
+    """The best place for a value outside of those that are taken, with its score."""
+    free = [
+        at for at, (part, begin, end) in enumerate(seen.places)
+        if part == side and begin < end
+        and not any(other[0] == side and other[1] < end and begin < other[2] for other in taken)
+    ]  # fmt: skip
+    pairs = [
         (float(ends[first, 0] + ends[last, 1]), first, last)
-        for first in inside for last in inside if first <= last < first + LONGEST_VALUE
-    )  # fmt: skip
-    _, first, last = max(pairs)
-    start, stop = seen.places[first][1], seen.places[last][2]
-    value = _as_listed(slot, text, start, stop)
-    return Filled(key, value, odds, (side, start, stop)) if value else None
+        for number, first in enumerate(free)
+        for more, last in enumerate(free[number : number + LONGEST_VALUE])
+        if last - first == more
+    ]  # fmt: skip
+    if not pairs:
+        return None
+    score, first, last = max(pairs)
+    return score, (seen.places[first][1], seen.places[last][2])
 
 
-def _as_listed(slot: SlotSchema, text: str, start: int, stop: int) -> str:
-    """The value in the slot's form: of what stands there, else of what stands anywhere."""
+def _as_listed(slot: SlotSchema, text: str, start: int, stop: int) -> tuple[str, tuple[int, int]]:
+    """The value in the slot's form, and where it stands: of what is there, else of what is anywhere."""
     found = places(text, slot)
     there = [one for one in found if one.start < stop and start < one.end]
     best: Place | None = max(there, key=lambda one: (one.how, one.end - one.start), default=None)
-    if best is not None and (slot.values or type_of(slot) == "number"):
-        return best.value
-    if not slot.values:
-        return text[best.start : best.end] if best is not None else text[start:stop].strip(" .,!?")
-    return max(found, key=lambda one: one.how).value if found else ""
-
-
-def _apart(found: Iterable[Filled]) -> tuple[Filled, ...]:
-    """Without what another slot has more likely: the same words are the value of one slot of a kind."""
-    best: dict[object, Filled] = {}
-    kept = sorted(found, key=lambda one: -one.probability)
-    for number, one in enumerate(kept):
-        best.setdefault(one.at or number, one)
-    return tuple(one for one in kept if one in best.values())
+    if best is None and slot.values:
+        best = max(found, key=lambda one: one.how, default=None)
+    if best is not None:
+        listed = slot.values or type_of(slot) == "number"
+        return best.value if listed else text[best.start : best.end], (best.start, best.end)
+    return "" if slot.values else text[start:stop].strip(" .,!?"), (start, stop)
 
 
 def _softmax(scores: Numbers) -> Numbers:
