@@ -24,6 +24,9 @@ from .wording import base, clip, spoken, the, title_of, word_set
 ASK_AT_MOST = 2
 """How often one slot of one task is asked for. A caller that hears 'never mind' sets the count to this."""
 
+ANY = "any"
+"""The value of a slot of which the user says that it does not matter; any list of values allows it."""
+
 LOOK_BACK = 20
 """How many earlier root tasks are looked at for values to propose."""
 
@@ -590,7 +593,7 @@ def _question(
     """The first question that this task has: a value that is not allowed, else a required slot."""
     for slot in schema.slots:
         for node in held.get(slot.name, ()):
-            odd = node.value is not None and not allowed(node.value, slot.values)
+            odd = node.value not in (None, ANY) and not allowed(node.value or "", slot.values)
             if slot.values and node.active and odd and asked.get(node.id, 0) < ASK_AT_MOST:
                 return _choose(graph, root, slot, node)
     for slot in schema.slots:

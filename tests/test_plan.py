@@ -24,14 +24,14 @@ from taskloom.agent.reading.beam import BAD, likeliest
 from taskloom.agent.reading.clauses import Clause, Mention, Parse
 from taskloom.agent.reading.listed import places
 from taskloom.agent.reading.network import Packaged
-from taskloom.agent.reading.slots import ANY, Slots
+from taskloom.agent.reading.slots import Slots
 from taskloom.agent.rules import Rules
 from taskloom.agent.settings import Settings
-from taskloom.agent.slots import load_schemas
+from taskloom.agent.slots import ANY, fill, load_schemas
 from taskloom.agent.state import Context
 from taskloom.agent.threads import Taskloom
 from taskloom.agent.wording import NOT_UNDERSTOOD
-from taskloom.memory.operations import Check, apply
+from taskloom.memory.operations import Add, Check, Update, apply
 from taskloom.memory.tasks import TaskGraph
 
 ROOT = Path(__file__).parents[1]
@@ -500,6 +500,16 @@ def test_what_a_message_says_of_slots(before: str, said: str, filled: dict[str, 
     found = Slots(NETWORK.pieces)(said, before, TICKETS)
     assert {one.key.slot: one.value for one in found if one.probability > 0.5} == filled
     assert all(0 <= one.probability <= 1 for one in found)
+
+
+def test_any_is_allowed_where_values_are_listed() -> None:
+    graph = TaskGraph()
+    for operation in (Add(slot="tickets", title="movie tickets"),
+                      Add(slot="tickets.row", title="row", value=ANY, parent="t1")):  # fmt: skip
+        graph = apply(graph, operation, turn=1, said="").graph
+    assert fill(graph, ["t1"], TICKETS).question is None
+    graph = apply(graph, Update(task="t2", value="the roof"), turn=2, said="").graph
+    assert fill(graph, ["t1"], TICKETS).question is not None
 
 
 def test_slots_are_filled_in_the_task_of_their_kind(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from taskloom.agent.grounding import ground
 from taskloom.agent.interpreter import Interpreter, Reading, Step, View
 from taskloom.agent.reading.clauses import Parse
 from taskloom.agent.reading.slots import Slots
-from taskloom.agent.slots import offered_roots
+from taskloom.agent.slots import allowed, offered_roots
 from taskloom.agent.wording import DID_YOU_MEAN, NOT_UNDERSTOOD
 from taskloom.memory.operations import Add, Check, Clarify, Operation, Update
 
@@ -137,11 +137,16 @@ class Local:
 
 
 def _filled_by(operations: Sequence[Operation], view: View) -> int:
-    """How many slots of the kinds of tasks operations give a value."""
-    names = {slot_name(slot.name) for schema in view.schemas for slot in schema.slots}
-    given = (one for one in operations if isinstance(one, Add | Update) and one.value is not None)
-    return sum((one.slot if isinstance(one, Add) else view.graph[one.task].slot).rpartition(".")[2] in names
-               for one in given if isinstance(one, Add) or one.task in view.graph)  # fmt: skip
+    """How many slots of the kinds of tasks operations give a value that the slot allows."""
+    listed = {slot_name(slot.name): slot.values for schema in view.schemas for slot in schema.slots}
+    places = {node.id: node.name for node in view.graph.values()}
+    told = 0
+    for one in operations:
+        if isinstance(one, Add | Update) and one.value is not None:
+            name = one.slot.rpartition(".")[2] if isinstance(one, Add) else places.get(one.task, "")
+            values = listed.get(name)
+            told += values is not None and (not values or allowed(one.value, values) is not None)
+    return told
 
 
 def _unsure(utterance: str, reading: Reading, proposed: Sequence[Step] = ()) -> Reading:

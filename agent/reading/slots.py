@@ -17,16 +17,13 @@ from typing import NamedTuple
 import numpy as np
 import onnxruntime  # type: ignore[import-untyped]
 
-from taskloom.agent.slots import SlotSchema, TaskSchema
+from taskloom.agent.slots import ANY, SlotSchema, TaskSchema
 from taskloom.agent.wording import spoken
 from taskloom.memory.embed import MiniLM
 
 from .beam import Numbers
 from .listed import EXACT, Place, own_words, places, told_words, type_of, words_of
 from .network import Pieces
-
-ANY = "any"
-"""The value of a slot of which the user says that it does not matter."""
 
 FATES = ("none", "said", "agreed", "any", "yes", "no", "other")
 """What can become of a slot in a turn."""
