@@ -43,7 +43,7 @@ FILES = files()
 def test_a_file_follows_the_markup(file: Path) -> None:
     dialogues, wrong = read_file(file)
     assert wrong == []
-    assert len(dialogues) == 5
+    assert 1 <= len(dialogues) <= 5
     assert all(len(one.turns) > 9 and all(turn.reply for turn in one.turns[:-1]) for one in dialogues)
 
 
