@@ -141,6 +141,11 @@ def test_ways_to_read_come_by_their_probability() -> None:
     assert (0, 2) not in {one.tags for one in ways}
 
 
+def test_a_text_of_hundreds_of_values_ends() -> None:
+    text = "dinner for 12 on friday at 7 with Ann, Bo and Cy. " * 130
+    assert assembled(NETWORK(text)[0].clauses, text, View(TaskGraph())).operations
+
+
 # ---- what clauses do --------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import count
 
 from taskloom.agent import values
 from taskloom.agent.exact import Exact
@@ -357,7 +358,7 @@ class Giving(Resolver, Exact):
             return
         if told.slot == "detail" or (not named and self._told_now(owner, told.slot)):
             taken = {slot_name(one.title) for one in self.graph.parts(owner.id)}
-            names = (told.slot, *(f"{told.slot} {number}" for number in range(2, 99)))
+            names = (told.slot if number == 1 else f"{told.slot} {number}" for number in count(1))
             free = next(name for name in names if slot_name(name) not in taken)
             told = told.model_copy(update={"slot": free})
         self._act("set", task=owner.id, details=(told,))
