@@ -239,9 +239,9 @@ def _embedder(given: Settings) -> Embedder:
         from .llm import EndpointEmbedder
 
         return EndpointEmbedder(given.embeddings, given.openai_api_key, given.openai_base_url)
-    from taskloom.memory.embed import MiniLM
+    from taskloom.memory.embed import packaged
 
-    return MiniLM()
+    return packaged()
 
 
 @cache

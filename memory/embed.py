@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import as_file, files
+from importlib.resources.abc import Traversable
 from threading import Lock
 from typing import Protocol
 
@@ -75,24 +76,35 @@ class MiniLM:
         return self._model(text)
 
 
+@cache
+def packaged() -> MiniLM:
+    """The model of the package, one for all that compare meanings."""
+    return MiniLM()
+
+
+def session(file: Traversable, threads: int = 1) -> onnxruntime.InferenceSession:
+    """An ONNX model of the package, ready to run; threads: how many cores may work on one call."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False  # else it keeps what the longest text took
+    with as_file(file) as path:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
 def _load(threads: int) -> Callable[[str], Vectors]:
     """The model as a function from a text to its vector [384]."""
     folder = files("taskloom.memory") / "minilm"
     tokenizer = Tokenizer.from_str((folder / "tokenizer.json").read_text(encoding="utf-8"))
     tokenizer.enable_truncation(_TOKENS)
     tokenizer.no_padding()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False  # else it keeps what the longest text took
-    with as_file(folder / "minilm-int8.onnx") as path:
-        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    model = session(folder / "minilm-int8.onnx", threads)
 
     def run(text: str) -> Vectors:
         # A lone surrogate has no bytes that the tokenizer could read.
         ids = tokenizer.encode(text.encode("utf-8", "replace").decode()).ids
         tokens = np.array([ids], np.int64)
-        (vectors,) = session.run(None, {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
+        (vectors,) = model.run(None, {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
         vector: Vectors = vectors[0]
         return vector
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
 from itertools import count
 
 from taskloom.agent import values
@@ -15,7 +14,7 @@ from taskloom.agent.interpreter import Detail, Step, View
 from taskloom.agent.outline import is_assignee
 from taskloom.agent.reading.clauses import Clause
 from taskloom.agent.wording import word_set
-from taskloom.memory.embed import Embedder, MiniLM
+from taskloom.memory.embed import packaged
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
@@ -323,7 +322,7 @@ class Giving(Resolver, Exact):
 
     def _most_like(self, value: str, slots: Sequence[TaskNode]) -> TaskNode | None:
         """The slot whose value is most like another one in meaning, if clearly so."""
-        vectors = _similar()([value, *(f"{node.value}" for node in slots)])
+        vectors = packaged()([value, *(f"{node.value}" for node in slots)])
         scores = sorted(((float(vectors[0] @ vectors[n + 1]), n) for n in range(len(slots))), reverse=True)
         clear = len(scores) == 1 or scores[0][0] - scores[1][0] > 0.08
         return slots[scores[0][1]] if scores[0][0] > 0.3 and clear else None
@@ -383,8 +382,3 @@ def with_number(text: str, number: str) -> str:
     """A text with its number exchanged: ('12 table posies', '15') gives '15 table posies'."""
     found = values.number_of(number)
     return values.with_number(text, found) if found is not None else number
-
-
-@cache
-def _similar() -> Embedder:
-    return MiniLM()

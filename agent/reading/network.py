@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import as_file, files
+from importlib.resources import files
 from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeAlias
@@ -21,11 +20,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from tokenizers import Tokenizer
 
+from taskloom.memory.embed import session
+
 from .beam import BAD, Numbers, Way, likeliest
 from .clauses import Clause, Mention, Parse
-
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when it is imported; official builds report home
-import onnxruntime  # type: ignore[import-untyped]
 
 Encode: TypeAlias = Callable[[Sequence[int], Sequence[int]], tuple[Numbers, Numbers, Numbers]]
 """From n word pieces, and which of two texts each is of, to vectors [n, d], scores of tags [n, t], and of a
@@ -217,14 +215,7 @@ def _load() -> Network:
     )
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False  # else it keeps what the longest text took
-    with as_file(folder / "encoder.onnx") as one, as_file(folder / "acts.onnx") as other:
-        encoder, acts = (
-            onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-            for path in (one, other)
-        )
+    encoder, acts = (session(folder / file) for file in ("encoder.onnx", "acts.onnx"))
 
     def encode(ids: Sequence[int], parts: Sequence[int]) -> tuple[Numbers, Numbers, Numbers]:
         given = {"ids": np.array([ids], np.int64), "parts": np.array([parts], np.int64)}

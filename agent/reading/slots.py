@@ -2,7 +2,7 @@
 
 The network looks at the message and at what was said before it, once for each slot, and tells what became
 of the slot: nothing, a value in the message, one that was just proposed and is agreed to, that any value
-will do, yes, no. After BERT-DST (Chao and Lane 2019, section 2), on the encoder of `network` as it is.
+will do, yes, no. After BERT-DST (Chao and Lane 2019), on the encoder of `network` as it is.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import as_file, files
+from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
-import onnxruntime  # type: ignore[import-untyped]
 
 from taskloom.agent.slots import ANY, SlotSchema, TaskSchema
 from taskloom.agent.wording import spoken
-from taskloom.memory.embed import MiniLM
+from taskloom.memory.embed import packaged, session
 
 from .beam import Numbers
 from .listed import EXACT, Place, own_words, places, told_words, type_of, words_of
@@ -75,7 +74,7 @@ class Slots:
     def __call__(
         self, text: str, before: str, schemas: Sequence[TaskSchema], known: Known = Known()
     ) -> tuple[Filled, ...]:
-        """The slots that a message gives a value, in the order of the schemas; before: what it answers."""
+        """The slots that a message gives a value, the surest first; before: what it answers."""
         if not any(schema.slots for schema in schemas):
             return ()
         seen = self._pieces(text, before)
@@ -140,7 +139,7 @@ def _signs_of(slot: SlotSchema, seen: Pieces) -> tuple[Numbers, list[float]]:
 
 @lru_cache(maxsize=1024)
 def _meaning(text: str) -> Numbers:
-    (found,) = _similar()([text])
+    (found,) = packaged()([text])
     return np.array(found, np.float32)
 
 
@@ -148,7 +147,7 @@ def _meaning(text: str) -> Numbers:
 def _vector(slot: SlotSchema) -> Numbers:
     """A slot by the meaning of its name and description, and of some of its values."""
     values = slot.values[:EXAMPLES] or slot.examples[:EXAMPLES]
-    told, *others = _similar()([f"{spoken(slot.name)}: {slot.description}", *values])
+    told, *others = packaged()([f"{spoken(slot.name)}: {slot.description}", *values])
     mean = np.mean(others, axis=0) if others else np.zeros(len(told))
     found: Numbers = np.concatenate([told, mean])
     return found
@@ -227,19 +226,11 @@ def _softmax(scores: Numbers) -> Numbers:
 
 
 @cache
-def _similar() -> MiniLM:
-    return MiniLM()
-
-
-@cache
 def _packaged() -> Head:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    with as_file(files("taskloom.agent.reading") / "weights" / "slots.onnx") as file:
-        session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+    head = session(files("taskloom.agent.reading") / "weights" / "slots.onnx")
 
     def run(given: dict[str, Numbers]) -> tuple[Numbers, Numbers]:
-        ends, fates = session.run(None, given)
+        ends, fates = head.run(None, given)
         return ends, fates
 
     return run
