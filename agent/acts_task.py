@@ -592,15 +592,9 @@ def read_noun_phrase(reader: Reader, clause: Clause) -> list[Step]:
         and reader.view.graph.active
         and not names_event(core)
     ):
-        return step_of(
-            clause,
-            "add",
-            intent=None,
-            target="",
-            items=tuple(
-                Detail(slot="item" if not are_people(core) else "participant", value=word) for word in words
-            ),
-        )
+        kind = "participant" if are_people(core) else "item"
+        items = tuple(Detail(slot=kind, value=word) for word in words)
+        return step_of(clause, "add", intent=None, target="", items=items)
     if (
         len(words) > 1
         and not spans

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 
 from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import Add, Link, Operation, Update
@@ -275,6 +276,7 @@ class Places(Ground):
 # ---- words and values ------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=16_384)
 def name_words(name: str) -> frozenset[str]:
     """The words of a slot's name, in the singular; 'phone number' is the phone."""
     found = [singular(word) for word in re.findall(r"[^\W_]+", name.lower())]
@@ -291,6 +293,7 @@ def _says_less(name: str, held: str) -> bool:
     return bool(words) and words <= more and _head(name) == _head(held)
 
 
+@lru_cache(maxsize=16_384)
 def _head(name: str) -> str:
     """The word that says what a name is of: 'date' of 'date of birth'."""
     first = re.split(r"\s(?:of|for)\s", name.lower().replace("_", " "))[0]

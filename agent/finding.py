@@ -44,7 +44,12 @@ _MEMBER = re.compile(r"[a-z_]+?\d+$")
 
 def is_member(node: TaskNode) -> bool:
     """Whether a task is one of many of its kind (item2, participant1), not a slot with a name of its own."""
-    return _MEMBER.fullmatch(node.name) is not None
+    return _numbered(node.slot)
+
+
+@lru_cache(maxsize=32_768)
+def _numbered(slot: str) -> bool:
+    return _MEMBER.fullmatch(slot.rpartition(".")[2]) is not None
 
 
 @lru_cache(maxsize=50_000)
@@ -556,6 +561,7 @@ def head_of(words: str) -> str | None:
     return None
 
 
+@lru_cache(maxsize=16_384)
 def slot_name(words: str) -> str:
     """A short, value-free slot name from the user's words."""
     words = re.sub(r"^(?:the|my|our|your|a|an|new|current)\s+", "", words.strip().lower())

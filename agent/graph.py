@@ -17,12 +17,14 @@ from taskloom.memory.embed import Embedder
 from taskloom.memory.outbox import Outbox
 from taskloom.memory.policies import Policy
 from taskloom.memory.store import Store
+from taskloom.memory.tasks import TaskGraph
 from taskloom.tools.journal import FileJournal
 
 from .act import Equipment
+from .english import English
 from .experiences import Taught
 from .gate import Gate
-from .interpreter import Interpreter
+from .interpreter import Interpreter, View
 from .longterm import LongTerm
 from .nodes import (
     Services,
@@ -58,7 +60,7 @@ if TYPE_CHECKING:
 Taskgraph = CompiledStateGraph[State, Context, Input, Output]
 
 NO_MODEL = ("", "rules")
-OUTBOX, JOURNAL = "outbox.sqlite", "calls.sqlite"  # files under the home
+OUTBOX, JOURNAL, MEMORY = "outbox.sqlite", "calls.sqlite", "memory"  # what is under the home
 
 NODES = (decompose, classify_intent, update_graph, retrieve_closure, fill_slots, respond, remember)
 
@@ -95,7 +97,9 @@ def default_services(given: Settings | None = None, *, kept: bool = True) -> Ser
     """
     given = given or settings()
     network, template, chats = Packaged(), TemplateResponder(), _chats(given)
-    rules = Local(Taught(Rules()), network, Slots(network.pieces))
+    memory = longterm_of(given, chats, kept=kept)
+    local = Local(Taught(Rules()), network, Slots(network.pieces))
+    rules = English(local)
 
     @cache
     def voice(model: str) -> Voice:
@@ -105,7 +109,7 @@ def default_services(given: Settings | None = None, *, kept: bool = True) -> Ser
         from .llm import ModelInterpreter, ModelResponder  # a second to import
 
         chat = chats(name)
-        interpreter: Interpreter = replace(rules, answered=True)
+        interpreter: Interpreter = English(replace(local, answered=True))
         if given.reader != "local":
             interpreter = Gate(rules, ModelInterpreter(chat, rules), given.reader)
         from .choosing import ModelChooser
@@ -113,9 +117,18 @@ def default_services(given: Settings | None = None, *, kept: bool = True) -> Ser
         return Voice(interpreter, ModelResponder(chat), ModelChooser(chat))
 
     return Services(
-        voice=voice, template=template, replies=given.replies, memory=longterm_of(given, chats, kept=kept),
-        tools=equipment_of(given),
+        voice=voice, template=template, replies=given.replies, memory=memory, tools=equipment_of(given),
+        loads=_loads(given, local, memory),
     )  # fmt: skip
+
+
+def _loads(given: Settings, reader: Interpreter, memory: LongTerm | None) -> tuple[Callable[[], object], ...]:
+    """What the first turn would load: the reader, and what was kept on this machine of earlier sessions."""
+    read = partial(reader.read, "Plan a trip to Rome on Friday", View(TaskGraph()))
+    if memory is None or given.chroma_url or not (given.home / MEMORY).exists():
+        return (read,)
+    opened = partial(getattr, memory, "store")
+    return (read, opened) if given.embeddings else (read, opened, partial(_embedder(given), ("trip",)))
 
 
 def _chats(given: Settings) -> Callable[[str], ChatModel]:
@@ -209,7 +222,7 @@ def longterm_of(
 
         if given.chroma_url:
             return ChromaStore.server(given.chroma_url, _embedder(given))
-        return ChromaStore.embedded(given.home / "memory", _embedder(given))
+        return ChromaStore.embedded(given.home / MEMORY, _embedder(given))
 
     @cache
     def narrator() -> Narrator:

@@ -174,6 +174,7 @@ _WEAK = frozenset(
 )
 
 
+@lru_cache(maxsize=16_384)
 def singular(noun: str) -> str:
     """The singular of an English plural noun phrase, by its last word ('iPhone cases' gives 'iPhone case')."""
     head, _, last = noun.rpartition(" ")

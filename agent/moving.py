@@ -339,7 +339,7 @@ def _spoken_moved(text: str, delta: timedelta) -> str | None:
     if found["tight"]:
         return f"{found['lead']}{shown:02d}{whole % 60:02d}{ending}"
     more = found["minute"] or found["part"] or found["half"]
-    if found["hour"].isdecimal() and not more and whole % 60 == 0:
+    if whole % 60 == 0 and (clock or (found["hour"].isdecimal() and not more)):
         return f"{found['lead']}{shown}{ending}"
     separator = found["sep"] if found["sep"] in (".", "h") else ":"
     return f"{found['lead']}{shown}{separator}{whole % 60:02d}{ending}"

@@ -47,7 +47,7 @@ from .acting import ready, stale_results, undone
 from .choosing import Chooser
 from .exact import ground_exactly
 from .experiences import made, settled
-from .gate import agrees, held_back
+from .gate import held_back
 from .grounding import ground
 from .interpreter import Interpreter, Step, Usage, View
 from .lexicon import content
@@ -59,7 +59,7 @@ from .slots import ASK_AT_MOST, SchemaError, TaskSchema, asked_key, fill, load_s
 from .state import Approval, Change, Context, Decision, Pending, State, Turn, tasks_in
 from .statements import statements
 from .transfer import ThreadExport
-from .wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip, join, spoken
+from .wording import clip, join, spoken
 
 Update = dict[str, Any]
 Grounding = Callable[[Sequence[Step], View], tuple[Operation, ...]]
@@ -67,7 +67,7 @@ Grounding = Callable[[Sequence[Step], View], tuple[Operation, ...]]
 MAX_UTTERANCE = 20_000  # characters; a longer text is a document, not something said
 FOCUS = 12  # tasks kept in focus
 EXCHANGES = 2  # (user, assistant) pairs that go along for pronouns
-MISSED = 40  # messages that are looked through for what was not understood
+MISSED = 20  # turns for which answers tell that a message was not understood
 SMALL_TALK = 300  # characters of a reply to small talk
 THANKS = "Thank you, I noted that."
 NOT_APPROVED = "you did not approve it, so nothing was removed"
@@ -92,7 +92,8 @@ class Services:
     template: answers without a model, when there is none, or when the model's reply is not right.
     replies: who answers, where the run does not say. ground: from steps in words to operations; exactly: from
     those that name tasks by id. check: what is wrong with a reply, in words. memory: what lasts beyond a
-    thread; None for nothing. tools: what tasks are carried out with; None for nothing.
+    thread; None for nothing. tools: what tasks are carried out with; None for nothing. loads: what can be
+    loaded before the first turn, which else loads it.
     """
 
     voice: Callable[[str], Voice]
@@ -104,6 +105,7 @@ class Services:
     check: Callable[[str, Brief], Sequence[str]] = faults_of
     memory: LongTerm | None = None
     tools: Equipment | None = None
+    loads: tuple[Callable[[], object], ...] = ()
 
 
 # ---- the nodes ------------------------------------------------------------------------------------
@@ -114,7 +116,7 @@ def decompose(state: State, runtime: Runtime[Context], *, services: Services) ->
     number, context = turn_of(state).number + 1, context_of(runtime)
     if services.tools and (keys := told_calls(turn_of(state))):
         services.tools.journal.close(keys)  # the turn that tells of them is on disk, or it would not be here
-    begun = Turn(number=number, user=context.user_id)
+    begun = Turn(number=number, user=context.user_id, missed=_missed(turn_of(state)))
     if state.get("load"):
         return {"turn": begun}
     if state.get("feedback") and not isinstance([None, *state.get("messages", [])][-1], HumanMessage):
@@ -150,7 +152,7 @@ def classify_intent(state: State, runtime: Runtime[Context], *, services: Servic
     ground = services.ground if turn.by == "rules" else services.exactly
     view = _view(state, turn.number, context_of(runtime), services)
     operations = ground(turn.steps, view)
-    if not any(step.kind for step in turn.steps):  # slots of a schema are told in questions, too
+    if not all(step.kind for step in turn.steps if step.act != "ask"):  # these are told in questions, too
         operations = held_back(operations, turn.utterance, view.graph)
     question = next((operation for operation in operations if isinstance(operation, Clarify)), None)
     return {"turn": turn.model_copy(update={"operations": operations, "question": question})}
@@ -350,7 +352,7 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
             *(render(graph[key]) for key in turn.facts),
             *(render_revision(graph[key], index) for key, index in turn.former),
         ),
-        note=turn.note,
+        note=" ".join(filter(None, (turn.note, _left_out(turn)))),
         style=context.reply_style or services.replies,
         exchanges=_exchanges(state.get("messages", [])),
         now=services.clock(),
@@ -361,25 +363,25 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
         message, usage = AIMessage(turn.reply, id=uuid4().hex), Usage()
     else:
         message, usage = _written(brief, services.voice(context.model).responder, services)
-        if turn.answers and turn.by != "model" and (told := _not_taken_in(state.get("messages", []))):
-            message = message.model_copy(update={"content": f"{message.text} {told}"})
     turn = turn.model_copy(update={"reply": str(message.text)})
     return {"messages": [message], "turn": turn.with_usage(usage)}
 
 
-def _not_taken_in(messages: Sequence[BaseMessage]) -> str:
-    """What an answer lacks: what the user said in the last turns and nobody understood; '' for nothing."""
-    recent = messages[-MISSED:]
-    missed = [
-        str(said.text)
-        for said, reply, after in zip(recent, recent[1:], recent[2:], strict=False)
-        if isinstance(said, HumanMessage)
-        and (NOT_UNDERSTOOD in reply.text or (DID_YOU_MEAN in reply.text and not agrees(str(after.text))))
-    ]
-    if not missed:
+def _missed(last: Turn) -> tuple[tuple[int, str], ...]:
+    """What was not taken in up to a turn, in the turns before the next one; `last`: that turn."""
+    agreed = any(step.act == "yes" for step in last.steps)
+    before = last.missed[:-1] if agreed else last.missed
+    unread = any(step.act == "unsure" for step in last.steps) and not any(one.changed for one in last.changes)
+    found = (*before, (last.number, last.utterance)) if unread else before
+    return tuple(one for one in found if one[0] + MISSED > last.number)
+
+
+def _left_out(turn: Turn) -> str:
+    """What an answer lacks: what the user said in turns before and nobody understood; '' for nothing."""
+    if not (turn.answers and turn.missed and turn.by != "model"):
         return ""
-    more = f" and {len(missed) - 1} more of your messages" if len(missed) > 1 else ""
-    return f"I did not understand “{clip(missed[-1], 60)}”{more}, so this leaves that out."
+    more = f" and {len(turn.missed) - 1} more of your messages" if len(turn.missed) > 1 else ""
+    return f"I did not understand “{clip(turn.missed[-1][1], 60)}”{more}, so this leaves that out."
 
 
 def remember(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
@@ -473,14 +475,30 @@ def context_of(runtime: Runtime[Any]) -> Context:
 
 
 def graph_of(state: State) -> TaskGraph:
-    """The tasks of a state as a graph; the same one for the same tasks, so that nodes share its indexes."""
-    tasks = state.get("tasks", {})
-    for known, graph in tuple(_recent):
+    """The tasks of a state as a graph; the same one for the same tasks, so that nodes share its indexes.
+
+    Tasks of which most were there before make a graph that has the indexes of the one before.
+    """
+    tasks, recent = state.get("tasks", {}), tuple(_recent)
+    for known, graph in recent:
         if known is tasks:
             return graph
-    graph = TaskGraph(tasks_in(tasks))
+    grown = (_grown(known, graph, tasks) for known, graph in reversed(recent))
+    graph = next((graph for graph in grown if graph is not None), None) or TaskGraph(tasks_in(tasks))
     _recent.append((tasks, graph))
     return graph
+
+
+def _grown(known: dict[str, TaskNode], graph: TaskGraph, tasks: dict[str, TaskNode]) -> TaskGraph | None:
+    """A graph of tasks by way of one of others, where the same ones are in both, but for a few."""
+    some = [key for key, _ in zip(known, range(9), strict=False)]
+    if not 0 < len(known) <= len(tasks) or not any(tasks.get(key) is known[key] for key in some):
+        return None
+    changed = {key: node for key, node in tasks.items() if known.get(key) is not node}
+    if len(changed) * 4 > len(tasks):
+        return None
+    grown = graph.with_nodes(tasks_in(changed).values())
+    return grown if list(grown) == list(tasks) else None
 
 
 _recent: deque[tuple[dict[str, TaskNode], TaskGraph]] = deque(maxlen=8)  # more than runs at a time

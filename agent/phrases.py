@@ -52,6 +52,18 @@ TRAVEL = re.compile(
 )
 
 
+_LEAD = 24  # characters: longer than any word that leads a value
+
+
+def _end_of(text: str) -> tuple[str, int]:
+    """The end of a text with all that can lead a value, and how much of it comes before: searched is only this."""
+    start = max(0, len(text.rstrip()) - _LEAD)
+    while start and (text[start - 1].isspace() or text[start - 1] == ","):
+        start -= 1
+    start = max(0, start - 1)
+    return text[start:], start
+
+
 def details_of(core: str) -> tuple[str, tuple[Detail, ...], tuple[Detail, ...]]:
     """A phrase without its details, the details, and the people it names.
 
@@ -106,7 +118,7 @@ def details_of(core: str) -> tuple[str, tuple[Detail, ...], tuple[Detail, ...]]:
         slot = member_slot(core, person=True)
         items += [Detail(slot=slot, value=person) for person in people]
     for span in reversed(values.spot(text)):
-        before = text[: span.start]
+        before, skipped = _end_of(text[: span.start])
         lead = re.search(
             r"[,\s]*\b(on|at|by|before|from|for|in|until|till|around|about|of|to|under|within|starting|due|over|after|between|is|as|up to|no later than|the|this)\s+$",
             before,
@@ -142,7 +154,7 @@ def details_of(core: str) -> tuple[str, tuple[Detail, ...], tuple[Detail, ...]]:
             continue
         if any(detail.slot == slot for detail in details):
             continue
-        start = lead.start() if lead else span.start
+        start = skipped + lead.start() if lead else span.start
         text = text[:start].rstrip(" ,") + " " + text[span.end :].lstrip()
         details.append(Detail(slot=slot, value=value))
     if found := re.search(

@@ -16,6 +16,7 @@ from taskloom.memory.tasks import TaskNode
 from .acting import is_offer
 from .answers import Answers
 from .changes import Changes
+from .english import said_to
 from .faults import faults_of
 from .finding import in_role
 from .interpreter import Usage
@@ -51,7 +52,8 @@ class _Reply:
 
     def pieces(self) -> list[str]:
         """The sentences and lists of the reply, in the order in which they are said."""
-        notes = [sentence(note) for note in dict.fromkeys([self.turn.note, self.brief.note]) if note]
+        note = self.brief.note or self.turn.note
+        notes = [sentence(note)] if note else []
         # What is proposed, or what a tool gave, is told once, where it is proposed or given.
         given = {act.task for act in self.turn.acts if act.task}
         untold = Names(self.graph, untold={*self.turn.proposals, *given})
@@ -163,6 +165,8 @@ class _Reply:
     def _small_talk(self) -> str:
         """A friendly line where there was nothing to do; a question where nothing was understood."""
         said, steps = self.brief.utterance or self.turn.utterance, self.turn.steps
+        if about := said_to(said):
+            return about
         asked = any(_asks_beside(said[start:end].strip()) for start, end in sentences(said))
         for pattern, lines in _SMALL_TALK:
             if pattern.search(said):

@@ -86,6 +86,9 @@ class Turn(BaseModel):
         default=(), description="What the user said of people or themselves, and long-term memory keeps."
     )
     acts: tuple[Act, ...] = Field(default=(), description="What tools did in this turn.")
+    missed: tuple[tuple[int, str], ...] = Field(
+        default=(), description="What was said not long before and not taken in, with the turn."
+    )
     by: Literal["rules", "network", "model"] = "rules"
     note: str = ""
     reply: str = ""

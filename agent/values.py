@@ -6,10 +6,12 @@ dateparser, phonenumbers, email-validator and price-parser.
 
 from __future__ import annotations
 
+from bisect import bisect, insort
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any, Literal
 
 from . import patterns as re
@@ -109,15 +111,20 @@ class Span:
     text: str
 
 
+_start = attrgetter("start")
+
+
 def spot(text: str, *, loose: bool = True) -> tuple[Span, ...]:
     """The typed values of a text, in order, none overlapping.
 
     loose: take a bare number after 'at', 'before' and the like for a time ("at 4").
     """
-    found: list[Span] = []
+    found: list[Span] = []  # in order
 
     def free(start: int, end: int) -> bool:
-        return all(end <= span.start or start >= span.end for span in found)
+        place = bisect(found, start, key=_start)
+        before = not place or found[place - 1].end <= start
+        return before and (place == len(found) or end <= found[place].start)
 
     for kind, pattern in _PATTERNS:
         for match in pattern.finditer(text):
@@ -131,7 +138,7 @@ def spot(text: str, *, loose: bool = True) -> tuple[Span, ...]:
             start = match.start()
             if kind == "time" and (lead := re.match(r"(?:from|between)\s+", raw, re.IGNORECASE)):
                 start, raw = start + lead.end(), raw[lead.end() :]
-            found.append(Span(kind, start, start + len(raw), raw))
+            insort(found, Span(kind, start, start + len(raw), raw), key=_start)
     if loose:
         for match in _AT_NUMBER.finditer(text):
             start, end = match.span("time")
@@ -141,8 +148,8 @@ def spot(text: str, *, loose: bool = True) -> tuple[Span, ...]:
                 and 0 < hour <= 24
                 and (match["prep"].lower() != "to" or ":" in match["time"])
             ):
-                found.append(Span("time", start, end, match["time"]))
-    return tuple(sorted(found, key=lambda span: span.start))
+                insort(found, Span("time", start, end, match["time"]), key=_start)
+    return tuple(found)
 
 
 def _plausible(kind: Kind, match: re.Match[str], text: str) -> bool:
@@ -374,7 +381,8 @@ def duration_of(text: str) -> timedelta | None:
     """
     lowered = text.lower().strip()
     found = re.search(
-        rf"(half\s+an?|an?|{_NUMBER})?[\s-]*(min|hour|hr|day|night|week|fortnight|month|year)", lowered
+        rf"(half\s+an?|an?|{_NUMBER})?[\s-]*(?<![a-z])(min|hour|hr|day|night|week|fortnight|month|year)",
+        lowered,
     )
     if not found:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
@@ -13,6 +14,7 @@ from taskloom.memory.tasks import Revision
 NOT_UNDERSTOOD = (
     "I am not sure that I understood that, so I changed nothing. Could you say it in shorter sentences?"
 )
+TOO_MUCH = "That is more than I can take in at once, so I changed nothing. Could you say it in parts?"
 DID_YOU_MEAN = "Did you mean: "  # begins what is proposed instead of done
 
 
@@ -160,6 +162,7 @@ def is_action(title: str) -> bool:
     return first in VERBS and (first not in _ALSO_NOUNS or (bool(rest) and rest[0] in _OBJECT))
 
 
+@lru_cache(maxsize=16_384)
 def base(slot: str) -> str:
     """The last part of a dotted slot without its number: 'participant' of 'meeting.participant2'."""
     name = slot.rpartition(".")[2]

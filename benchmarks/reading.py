@@ -5,10 +5,11 @@
 Each dialogue of tests/recordings/dialogues is played without a model, turn after turn on whatever the turns
 before left behind, so that one turn lost may lose those that build on it. "patterns" is the same with the
 patterns alone, as a second figure of the same run. The trust in a reading was fitted on a part of the
-authors; `held out` are the others. Needs pytest, as the recordings are read by the tests' own player.
+authors; `held out` are the others. Needs the extra `dev`: the tests' own player reads the recordings.
 
 - A turn holds when all that its author wanted is so. One that does not is asked where nothing changed and
   the reply asks or says what it did not understand; the others are silently wrong.
+- coverage: of turns that need no model by the gate; precision_at_gate: how many of these hold.
 - ms: of a whole turn, checkpoint included, in the same process.
 """
 
@@ -22,19 +23,21 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "training")]
 
+from lines import HELD_OUT  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.progress import Progress  # noqa: E402
 from rich.table import Table  # noqa: E402
-from trust import HELD_OUT  # noqa: E402
 
+from taskloom.agent.gate import spared  # noqa: E402
 from taskloom.agent.graph import default_services  # noqa: E402
+from taskloom.agent.interpreter import Interpreter, Reading, View  # noqa: E402
 from taskloom.agent.nodes import Services, Voice  # noqa: E402
 from taskloom.agent.replies import TemplateResponder  # noqa: E402
 from taskloom.agent.rules import Rules  # noqa: E402
@@ -45,16 +48,29 @@ from tests.test_recordings import FILES, REPLIES  # noqa: E402
 
 ASKS = re.compile(r"\?|not sure|did not understand|say it in other words|which one", re.IGNORECASE)
 GONE = ("removed", "inactive", "replaced", "cancelled")
-READERS = ("local", "patterns")
+READERS, OUTCOMES = ("local", "patterns"), ("held", "asked", "silent")
 
 
-def services(reader: str, settings: Settings) -> Services:
-    """Those of the settings; 'patterns' reads by these alone."""
+@dataclass(slots=True)
+class Noting:
+    """A reader that notes of each turn whether it needs no model."""
+
+    reader: Interpreter
+    spared: list[bool] = field(default_factory=list)
+
+    def read(self, utterance: str, view: View) -> Reading:
+        """Read, and note."""
+        found = self.reader.read(utterance, view)
+        self.spared.append(spared(found, utterance, view))
+        return found
+
+
+def services(reader: str, settings: Settings) -> tuple[Services, Noting]:
+    """Those of the settings, and their reader; 'patterns' reads by these alone."""
     given = default_services(settings)
-    if reader == "local":
-        return replace(given, clock=lambda: NOW)
-    voice = Voice(Rules(), TemplateResponder())
-    return replace(given, clock=lambda: NOW, voice=lambda _: voice)
+    noting = Noting(given.voice("").interpreter if reader == "local" else Rules())
+    voice = Voice(noting, TemplateResponder())
+    return replace(given, clock=lambda: NOW, voice=lambda _: voice), noting
 
 
 def measured(file: Path, reader: str) -> tuple[Counter[str], list[float]]:
@@ -64,7 +80,8 @@ def measured(file: Path, reader: str) -> tuple[Counter[str], list[float]]:
     found, spent, before = Counter[str](), list[float](), None
     with tempfile.TemporaryDirectory() as home:
         settings = Settings(home=Path(home), memory=False, reader="local")
-        with Taskloom.open(settings, services=services(reader, settings)) as app:
+        given_services, noting = services(reader, settings)
+        with Taskloom.open(settings, services=given_services) as app:
             begun = time.perf_counter()
             for want, record in zip(
                 wanted, played(app, Dialogue(given["name"], "recordings", wanted)), strict=True
@@ -72,6 +89,9 @@ def measured(file: Path, reader: str) -> tuple[Counter[str], list[float]]:
                 spent.append((time.perf_counter() - begun) * 1000)
                 good = not faults(record, before, want)
                 found["held" if good else "asked" if _asks(record, before) else "silent"] += 1
+                free = noting.spared[-1]
+                found["spared"] += free
+                found["spared and held"] += free and good
                 before, begun = record, time.perf_counter()
     return found, spent
 
@@ -110,18 +130,21 @@ def main() -> None:
                 if file.stem.split("_")[0] in HELD_OUT:
                     counts["held out"] += found
             for part, found in counts.items():
-                turns = max(1, found.total())
+                turns = sum(found[key] for key in OUTCOMES)
                 told[f"{reader}, {part}"] = {
-                    "turns": found.total(),
-                    **{key: found[key] / turns for key in ("held", "asked", "silent")},
+                    "turns": turns,
+                    **{key: found[key] / max(1, turns) for key in OUTCOMES},
+                    "precision_at_gate": found["spared and held"] / max(1, found["spared"]),
+                    "coverage": found["spared"] / max(1, turns),
                     "ms_p50": statistics.median(spent), "ms_p95": statistics.quantiles(spent, n=20)[-1],
                 }  # fmt: skip
     if args.json:
         print(json.dumps(told))
         return
-    table = Table("reader", "turns", "held", "asked", "silent", "ms p50", "p95")
+    shares_of = (*OUTCOMES, "coverage", "precision_at_gate")
+    table = Table("reader", "turns", *OUTCOMES, "gate", "right there", "ms p50", "p95")
     for name, row in told.items():
-        shares = (f"{row[key]:.1%}" for key in ("held", "asked", "silent"))
+        shares = (f"{row[key]:.1%}" for key in shares_of)
         table.add_row(name, str(row["turns"]), *shares, f"{row['ms_p50']:.0f}", f"{row['ms_p95']:.0f}")
     Console().print(table)
 

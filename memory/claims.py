@@ -600,20 +600,26 @@ def _open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[str]]:
     """
     left: dict[str, None] = {}
     known: set[str] = set()
-    stack = [(key, False) for key in reversed(list(roots))]
-    while stack:
-        key, parts_done = stack.pop()
-        node, parts = graph[key], graph.parts(key)
-        if not parts_done:
-            stack += [(key, True), *((part.id, False) for part in reversed(parts))]
-            continue
-        people = all(_base(part) in _PEOPLE for part in parts)
-        whole = node.parent is None and not _tied(graph, key) and _OF_DEEDS.isdisjoint(map(_base, parts))
+
+    def settled(node: TaskNode, parts: tuple[TaskNode, ...]) -> bool:
         facts = bool(parts) and all(part.id in known for part in parts)
+        return facts and (
+            all(_base(part) in _PEOPLE for part in parts)
+            or (node.parent is None and not _tied(graph, node.id) and _OF_DEEDS.isdisjoint(map(_base, parts)))
+        )
+
+    stack: list[tuple[str, tuple[TaskNode, ...] | None]] = [(key, None) for key in reversed(list(roots))]
+    while stack:
+        key, parts = stack.pop()
+        if parts is None:  # these first
+            parts = graph.parts(key)
+            stack += [(key, parts), *((part.id, None) for part in reversed(parts))]
+            continue
+        node = graph[key]
         if (
             node.status == "filled"
             or _base(node) in _PEOPLE
-            or (node.status == "open" and facts and (people or whole))
+            or (node.status == "open" and settled(node, parts))
         ):
             known.add(key)
         if node.active and (node.stale_since is not None or (node.status == "open" and key not in known)):

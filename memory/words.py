@@ -49,7 +49,7 @@ def _without_e(word: str) -> str:
     return f"{word[:-1]}i" if len(word) > 3 and word.endswith("y") else word
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=16_384)
 def words(text: str) -> tuple[str, ...]:
     """The stems of a text, in order; times, dates and amounts alike in every usual spelling.
 

@@ -79,8 +79,8 @@ def test_a_model_in_settings_or_context_reads() -> None:
     voice = default_services(Settings(model="small", openai_base_url="http://127.0.0.1:9")).voice
     assert type(voice("").interpreter).__name__ == "Gate"
     local = Settings(model="small", reader="local", openai_base_url="http://127.0.0.1:9")
-    assert type(default_services(local).voice("").interpreter).__name__ == "Local"
-    assert type(voice("rules").interpreter).__name__ == "Local"
+    assert type(default_services(local).voice("").interpreter).__name__ == "English"
+    assert type(voice("rules").interpreter).__name__ == "English"
     assert voice("other") is not voice("")
 
 

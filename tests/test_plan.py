@@ -6,6 +6,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,20 +19,16 @@ from taskloom.agent.plan.assemble import assembled
 from taskloom.agent.plan.local import READINGS, Local
 from taskloom.agent.plan.plain import parted, tidied
 from taskloom.agent.plan.signs import Candidate, effects, signs
-from taskloom.agent.plan.trust import at_home, probability
+from taskloom.agent.plan.trust import at_home, probabilities
 from taskloom.agent.plan.typed import kind_of
 from taskloom.agent.reading.beam import BAD, likeliest
 from taskloom.agent.reading.clauses import Clause, Mention, Parse
-from taskloom.agent.reading.listed import places
 from taskloom.agent.reading.network import Packaged
-from taskloom.agent.reading.slots import Slots
 from taskloom.agent.rules import Rules
 from taskloom.agent.settings import Settings
-from taskloom.agent.slots import ANY, fill, load_schemas
-from taskloom.agent.state import Context
 from taskloom.agent.threads import Taskloom
 from taskloom.agent.wording import NOT_UNDERSTOOD
-from taskloom.memory.operations import Add, Check, Update, apply
+from taskloom.memory.operations import Check, apply
 from taskloom.memory.tasks import TaskGraph
 
 ROOT = Path(__file__).parents[1]
@@ -87,8 +84,8 @@ DINNER = after(
 
 def test_the_weights_are_those_that_were_exported() -> None:
     told = json.loads((WEIGHTS / "reader.json").read_text())
-    for file, digest in told["sha256"].items():
-        assert hashlib.sha256((WEIGHTS / file).read_bytes()).hexdigest() == digest
+    files = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in WEIGHTS.glob("*.onnx")}
+    assert told["sha256"] == files
 
 
 def test_it_reads_a_voice_that_it_was_not_trained_on() -> None:
@@ -101,7 +98,7 @@ def test_it_reads_a_voice_that_it_was_not_trained_on() -> None:
         == [one.act for one in parsed(turn.text, turn.before).clauses if one.act != "chat"]
         for turn in turns
     )
-    assert right / len(turns) > 0.42
+    assert right / len(turns) > 0.45
 
 
 @settings(deadline=None, max_examples=60)
@@ -259,8 +256,8 @@ def test_what_is_spoken_of_follows_the_reply_and_the_kind_of_a_value(reply: str,
     [
         ("twenty past eight", "fifteen minutes later", "8:35"),
         ("half seven", "half an hour earlier", "7:00"),
-        ("3.50", "20 mins later", "4:10"),
-        ("seven in the morning", "an hour later", "8 am"),
+        ("3.50", "20 mins later", "4.10"),
+        ("seven in the morning", "an hour later", "8:00 in the morning"),
     ],
 )
 def test_times_in_words_move(time: str, amount: str, then: str) -> None:
@@ -268,6 +265,79 @@ def test_times_in_words_move(time: str, amount: str, then: str) -> None:
         TaskGraph(), clause("task", f"[T run], [V on friday], [S start] [V {time}], [S people] [V 3]")
     )
     assert f"run > start: {then}" in lines(after(before, clause("shift", f"[V {amount}]")))
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [("[V an hour longer]", "5 till 9"), ("it starts [V an hour later]", "6 till 8"),
+     ("[V an hour later]", "6 till 9")],
+)  # fmt: skip
+def test_only_the_end_that_is_spoken_of_moves(said: str, then: str) -> None:
+    plan = after(TaskGraph(), clause("task", "[T stall], [S open] [V 5 till 8]"))
+    assert f"stall > open: {then}" in lines(after(plan, clause("shift", said)))
+
+
+def test_things_are_no_hours() -> None:
+    plan = after(TaskGraph(), clause("task", "[T stall] [V at 5 pm]"))
+    found = assembled((clause("shift", "[V three] [T stall] more"),), "said", View(plan, turn=9))
+    assert [operation.kind for operation in found.operations] == ["clarify"]
+
+
+def test_less_or_first_in_a_name_says_nothing_of_the_amount() -> None:
+    plan = after(TaskGraph(), clause("task", "[T hair cut] [V at 3 pm]"))
+    for said in ("[T the hair cut] [V an hour]", "[T hair cut] [V an hour later than before]"):
+        assert "hair cut > time: 4 pm" in lines(after(plan, clause("shift", said)))
+    for start in ("9 am", "10 am", "11 am"):
+        plan = after(plan, clause("set", f"[T hair cut], [S start time] [V {start}]"))
+    back = clause("back", "put [S the start time] back to [V what it was]")
+    assert "hair cut > start time: 10 am" in lines(after(plan, back))
+
+
+def test_a_name_that_begins_with_all_or_rest_is_a_name() -> None:
+    plan = after(
+        TaskGraph(), clause("task", "[T day]"),
+        clause("add", "[W day]: [I rest stop], [I all hands meeting], [I red chairs], [I blue chairs]"),
+    )  # fmt: skip
+    assert lines(plan) - lines(after(plan, clause("remove", "[T the rest stop]"))) == {"day > rest stop"}
+    assert lines(plan) - lines(after(plan, clause("remove", "[T all hands meeting]"))) == {
+        "day > all hands meeting"
+    }
+    assert lines(plan) - lines(after(plan, clause("remove", "[T all the chairs]"))) == {
+        "day > red chairs", "day > blue chairs",
+    }  # fmt: skip
+    assert lines(after(plan, clause("remove", "[T everything] in [W the day]"))) == {"day"}
+    assert lines(after(plan, clause("remove", "[T all four] of them"))) == {"day"}
+
+
+@pytest.mark.parametrize(
+    ("said", "new"),
+    [
+        ("[T the room] is [V 85 quid]", "party > room price: 85 quid"),
+        ("[S the place] is [V £85]", "party > place price: £85"),
+        ("[T the date] is [V 8 pm]", "party > time: 8 pm"),
+        ("[T the date] is [V 85 quid]", None),
+        ("[S the date] is [V £85]", None),
+        ("the balloons are in [V the boot]", "party > balloons > place: boot"),
+    ],
+)
+def test_a_slot_takes_no_value_of_another_type(said: str, new: str | None) -> None:
+    plan = after(TaskGraph(), clause("task", "[T party] [V on friday], [S place] [V the back room]"))
+    plan = after(plan, clause("add", "[W party]: [I cake], [I balloons]"))
+    assert lines(after(plan, clause("set", said))) - lines(plan) == ({new} if new else set())
+
+
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [("doing lunch for her", "lunch"), ("mum turns seventy", "mum seventy"), ("making jam", "making jam")],
+)
+def test_new_things_have_short_titles(words: str, title: str) -> None:
+    assert title in lines(after(TaskGraph(), clause("task", f"[T {words}]")))
+
+
+def test_where_and_people_are_slots_by_their_names() -> None:
+    plan = after(TaskGraph(), clause("task", "[T fair], [S site] [V the green], [S attendees] [V 40]"))
+    assert "fair > site: meadow" in lines(after(plan, clause("set", "it moves to [V the meadow]")))
+    assert answered(plan, clause("ask.count", "how many are we")) == ["attendees"]
 
 
 def test_money_is_added_to_what_costs_not_to_what_counts() -> None:
@@ -367,6 +437,58 @@ def test_a_whole_plan_is_not_removed_by_a_pronoun() -> None:
     assert [operation.kind for operation in found.operations] == ["clarify"]
 
 
+def test_a_task_is_split_by_names_and_is_one_again() -> None:
+    plan = split = after(DINNER, clause("task", "[T watering]"), clause("add", "[W dinner]: [I desks]"))
+    halves = clause("split", "[P Ann] does [T the front]"), clause("split", "[P Bo] [T the back]")
+    halves = replace(halves[0], text="the desks: Ann does the front"), halves[1]
+    for operation in assembled(halves, "said", View(plan, turn=98)).operations:
+        split = apply(split, operation, turn=98, said="said").graph
+    assert {"dinner > desks > front > assignee: Ann", "dinner > desks > back > assignee: Bo"} <= lines(split)
+    joined = told(split, "Noted.", clause("merge", "[T the desks] are one again, [P Cy]"))
+    assert joined - lines(plan) == {"dinner > desks > assignee: Cy"}
+    found = assembled((clause("merge", "[T the watering] is one again"),), "said", View(split, turn=99))
+    assert [operation.kind for operation in found.operations] == ["clarify"]
+
+
+def test_a_whole_plan_is_not_split_where_it_is_not_named() -> None:
+    parts = clause("split", "[P Ann] [V the hall]"), clause("split", "[P Bo] [V the yard]")
+    found = assembled(parts, "said", View(DINNER, turn=99))
+    assert [operation.kind for operation in found.operations] == ["clarify"]
+
+
+def test_who_does_what_was_asked_for() -> None:
+    plan = after(DINNER, clause("assign", "[P Ann] does [T the soup]"))
+    answer = clause("assign", "[P Bo] can")
+    assert "dinner > fish > assignee: Bo" in told(plan, "Noted. Who cooks the fish?", answer, focus="soup")
+    assert "dinner > music > assignee: Bo" in told(plan, "Who looks after the music?", answer, focus="dinner")
+
+
+def test_a_value_of_a_plan_does_not_make_all_of_it_done() -> None:
+    plan = after(DINNER, clause("task", "[T guests asked] for [W the dinner]"))
+    assert next(node for node in after(plan, clause("done", "[T the guests]")).active
+                if node.title == "guests asked").status == "done"  # fmt: skip
+    found = assembled((clause("done", "[T friday] is done"),), "said", View(DINNER, turn=99))
+    assert [operation.kind for operation in found.operations] == ["clarify"]
+
+
+def test_a_named_value_goes_to_the_slot_that_says_more_and_keeps_its_unit() -> None:
+    flight = after(
+        TaskGraph(), clause("task", "[T flight], [S outbound date] [V 3 June], [S fee] [V 85 each]")
+    )
+    assert "flight > outbound date: 2 June" in lines(after(flight, clause("set", "[S outbound] [V 2 June]")))
+    assert "flight > fee: 95 each" in lines(after(flight, clause("set", "[S fee] [V 95]")))
+
+
+def test_a_number_does_not_go_into_a_code() -> None:
+    plan = after(TaskGraph(), clause("task", "[T claim], [S policy number] [V HG 4471 20]"))
+    assert "claim > policy number: HG 4471 20" in lines(after(plan, clause("set", "he says [V 3100]")))
+
+
+def test_how_many_of_a_thing_is_its_amount() -> None:
+    plan = after(DINNER, clause("set", "[T fish], [S count] [V 5]"))
+    assert answered(plan, clause("ask.count", "[T the fish], how many")) == ["count"]
+
+
 def test_an_item_is_used_in_something_new_too() -> None:
     shared = after(DINNER, clause("share", "use [I the soup] for [T the picnic] too"))
     (picnic,) = (node for node in shared.active if node.title == "picnic")
@@ -399,7 +521,7 @@ def test_trust_is_a_probability_and_less_where_nothing_is_read() -> None:
         Candidate("network", read, parse),
         Candidate("network", (), parse),
     ]
-    _, whole, nothing = (probability(one, at_home(parse)) for one in signs(text, view, candidates))
+    _, whole, nothing = probabilities(signs(text, view, candidates), at_home(parse))
     assert 0 < nothing < whole < 1
 
 
@@ -429,17 +551,18 @@ def test_a_muddle_is_asked_about(app: Taskloom) -> None:
 def test_an_answer_says_what_was_not_understood(monkeypatch: pytest.MonkeyPatch, app: Taskloom) -> None:
     with monkeypatch.context() as nothing_is_sure:
         nothing_is_sure.setattr("taskloom.agent.plan.local.ACT", 1.1)
-        nothing_is_sure.setattr("taskloom.agent.plan.local.KNOWN", 1.1)
         nothing_is_sure.setattr("taskloom.agent.plan.local.PROPOSE", 1.1)
         assert NOT_UNDERSTOOD in app.talk("we need to paint the fence before sunday", thread="missed").reply
     assert not app.tasks("missed")
     asked = app.talk("What is left to do?", thread="missed")
     assert "I did not understand “we need to paint the fence" in asked.reply
+    with monkeypatch.context() as soon:
+        soon.setattr("taskloom.agent.nodes.MISSED", 1)
+        assert "I did not understand" not in app.talk("What is left to do?", thread="missed").reply
 
 
 def test_a_yes_does_what_was_proposed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("taskloom.agent.plan.local.ACT", 1.1)
-    monkeypatch.setattr("taskloom.agent.plan.local.KNOWN", 1.1)
     monkeypatch.setattr("taskloom.agent.plan.local.PROPOSE", 0.0)
     with Taskloom.open(Settings(home=tmp_path, memory=False)) as app:
         asked = app.talk("we need to paint the fence before sunday", thread="t")
@@ -449,7 +572,7 @@ def test_a_yes_does_what_was_proposed(monkeypatch: pytest.MonkeyPatch, tmp_path:
         assert any("fence" in node.title for node in app.tasks("t").active)
 
 
-def test_schemas_and_bare_answers_are_read_by_the_patterns() -> None:
+def test_what_is_plain_is_read_by_the_patterns_alone() -> None:
     local = Local(Rules(), lambda *_: pytest.fail("the network was asked"))
     assert local.read("undo", View(DINNER, turn=3)).by == "rules"
 
@@ -458,82 +581,3 @@ def test_a_parse_is_data() -> None:
     parse = parsed("call the vet on monday")
     assert parse == Parse(parse.clauses, parse.probability)
     assert len(parse.vector) == 384
-
-
-# ---- slots of schemas -------------------------------------------------------------------------------
-
-TICKETS = load_schemas(
-    {
-        "title": "movie tickets", "type": "object", "description": "Buy tickets for a movie",
-        "properties": {
-            "movie": {"type": "string", "description": "Title of the movie"},
-            "date": {"type": "string", "description": "Day of the show"},
-            "num_tickets": {"type": "integer", "description": "Number of tickets"},
-            "row": {"type": "string", "description": "Seats", "enum": ["front", "balcony", "back row"]},
-            "with_snacks": {"type": "boolean", "description": "Whether snacks are wanted"},
-        },
-    }
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("slot", "text", "found"),
-    [
-        ("num_tickets", "two tickets for the 3rd, row 4", [("two tickets", "2"), ("4", "4")]),
-        ("date", "two tickets for friday or June 3rd", [("friday", "friday"), ("June 3rd", "June 3rd")]),
-        ("row", "in the fronts, or in the back", [("fronts", "front"), ("back", "back row")]),
-        ("row", "not the balcny, please", [("balcny", "balcony")]),
-        ("movie", "the girl on the train", []),
-        ("with_snacks", "yes", []),
-    ],
-)
-def test_places_of_values(slot: str, text: str, found: list[tuple[str, str]]) -> None:
-    schema = next(one for one in TICKETS[0].slots if one.name == slot)
-    assert [(text[one.start : one.end], one.value) for one in places(text, schema)] == found
-
-
-@pytest.mark.parametrize(
-    ("before", "said", "filled"),
-    [
-        ("", "3 tickets for avatar on Friday", {"num_tickets": "3", "date": "Friday", "movie": "avatar"}),
-        ("how many tickets?", "4 please", {"num_tickets": "4"}),
-        ("what date?", "any date", {"date": ANY}),
-        ("is 3 tickets for moonlight right?", "thanks, bye", {}),
-    ],
-)  # fmt: skip
-def test_what_a_message_says_of_slots(before: str, said: str, filled: dict[str, str]) -> None:
-    found = Slots(NETWORK.pieces)(said, before, TICKETS)
-    assert {one.key.slot: one.value for one in found if one.probability > 0.5} == filled
-    assert all(0 <= one.probability <= 1 for one in found)
-
-
-def test_any_is_allowed_where_values_are_listed() -> None:
-    graph = TaskGraph()
-    for operation in (Add(slot="tickets", title="movie tickets"),
-                      Add(slot="tickets.row", title="row", value=ANY, parent="t1")):  # fmt: skip
-        graph = apply(graph, operation, turn=1, said="").graph
-    assert fill(graph, ["t1"], TICKETS).question is None
-    graph = apply(graph, Update(task="t2", value="the roof"), turn=2, said="").graph
-    assert fill(graph, ["t1"], TICKETS).question is not None
-
-
-def test_slots_are_filled_in_the_task_of_their_kind(tmp_path: Path) -> None:
-    schema = {
-        "title": "movie tickets",
-        "properties": {s.name: {"description": s.description} for s in TICKETS[0].slots[:3]},
-    }
-    with Taskloom.open(Settings(home=tmp_path, memory=False)) as app:
-        context = Context(schemas=[schema], memory=False)
-        app.talk("hello, i would like to buy 3 tickets for moonlight on friday", thread="t", context=context)
-        app.talk("make it 4 tickets", thread="t", context=context)
-        held = {node.name: node.value for node in app.tasks("t").active if node.value}
-        assert held == {"movie": "moonlight", "date": "friday", "num_tickets": "4"}
-        assert [node.title for node in app.tasks("t").parts(None)] == ["movie tickets"]
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.text(max_size=200), st.text(max_size=200))
-def test_any_text_is_read_for_slots(said: str, before: str) -> None:
-    for one in Slots(NETWORK.pieces)(said, before, TICKETS):
-        assert 0 <= one.probability <= 1
-        assert one.value.strip()

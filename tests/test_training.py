@@ -17,7 +17,7 @@ from taskloom.memory.tasks import TaskGraph
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "training"))
 
-from gold import Gold, annotated, judged, run  # noqa: E402
+from gold import Gold, _says, annotated, judged, run  # noqa: E402
 from lines import (  # noqa: E402
     ACTS,
     SPLITS,
@@ -256,3 +256,14 @@ def test_what_cannot_be_placed_is_asked_about() -> None:
     for marked in ("remove: forget [T the yacht]", "swap: [T the yacht] and [T the car]", "split: [P us]"):
         (operation,) = annotated(read_text(marked), View(TaskGraph()))
         assert isinstance(operation, Clarify), marked
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "so"),
+    [
+        ("twenty past three", "3:20", True), ("half seven", "7:30", True), ("ten to eight", "7.50", True),
+        ("fridays 7.30pm", "fridays 7:30pm", True), ("10 to 1", "12:50", False), ("half one", "2:30", False),
+    ],
+)  # fmt: skip
+def test_a_time_is_the_same_in_words_and_figures(value: str, text: str, so: bool) -> None:
+    assert _says(value, text) == so

@@ -359,22 +359,33 @@ def _says(value: str, text: str) -> bool:
 
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
+_PAST = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20}
+_CLOCK = re.compile(rf"\b({'|'.join(_PAST)})(?: (past|to))? (\d{{1,2}}|{'|'.join(NUMBER_WORDS)})\b(?!:)")
 _UNSAID = set(words(" ".join(MONTHS) + " am pm pounds pound quid euro euros dollars dollar bucks"))
 
 
 @lru_cache(maxsize=65536)
 def _figures(text: str) -> str:
     """A text with its numbers in figures, each in one way."""
-    text = re.sub(r"\b(\d+)[.h](\d\d)\b", r"\1:\2", text.lower())
+    text = re.sub(r"\b(\d+)[.h](\d\d)(?!\d)", r"\1:\2", text.lower())
     text = re.sub(r"\b(\d+(?:\.\d+)?)k\b", lambda found: f"{float(found[1]) * 1000:.0f}", text)
     for day in (*WEEKDAYS, *MONTHS):
         text = re.sub(rf"\b{day[:3]}(?:{day[3:]}|s|t|r|rs)?\b", day, text)
+    text = _CLOCK.sub(_clock, text)
     for word, number in NUMBER_WORDS.items():
         if number > 1:  # 'one' is a pronoun as well
             text = re.sub(rf"\b{word}\b", str(number), text)
     for number, word in enumerate(_ORDINALS, 1):
         text = re.sub(rf"\b{word}\b(?= of\b)", str(number), text)
     return re.sub(r"(?<=\d)(?=[a-z])(?!st\b|nd\b|rd\b|th\b)", " ", text)
+
+
+def _clock(found: re.Match[str]) -> str:
+    """'half seven' and 'half past seven' as 7:30, 'twenty to 8' as 7:40."""
+    minutes, hour = _PAST[found[1]], int(NUMBER_WORDS.get(found[3]) or found[3])
+    if hour > 24 or (found[2] is None and found[1] != "half"):
+        return found[0]
+    return f"{(hour - 1) or 12}:{60 - minutes}" if found[2] == "to" else f"{hour}:{minutes:02}"
 
 
 def _mentions(expected: str, reply: str) -> bool:

@@ -1,6 +1,6 @@
 """Train the head that reads what a message says of the slots of task schemas, and put it into the package.
 
-    python training/slots.py [--also FOLDER] [--out agent/reading/weights] [--epochs 6]
+    python training/slots.py [--also FOLDER] [--out agent/reading/weights] [--epochs 5]
 
 Dialogues with their states lie in states/ (its README.md has sources and licences), and in FOLDER: of both,
 *_train.jsonl.gz is trained on, and the others say after each epoch how well what was not seen is read.
@@ -11,7 +11,6 @@ thousand turns takes about two minutes on two idle cores. Train anew when the en
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
 import json
 import logging
@@ -21,42 +20,29 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
+from state_turns import Indifferent, Revised, Turn, crowded, dialogues, made
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, gelu
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from taskloom.agent.reading.beam import Numbers
 from taskloom.agent.reading.listed import places, type_of
 from taskloom.agent.reading.network import Packaged, Pieces
-from taskloom.agent.reading.slots import FATES, TYPES, Key, Known, features
-from taskloom.agent.slots import SlotSchema, TaskSchema, load_schemas
-from taskloom.agent.wording import spoken
+from taskloom.agent.reading.slots import FATES, TYPES, Known, features
+from taskloom.agent.slots import SlotSchema
 
 WEIGHTS = Path(__file__).parents[1] / "agent" / "reading" / "weights"
 STATES = Path(__file__).parent / "states"
 SEED, AT_ONCE, RATE, NOTHING = 5, 20, 2e-3, 0.4  # of slots of which nothing is said, this part is trained on
-UNTOLD = 0.2  # of the dialogues are read without what is told of slots
-REVISED = 1500  # of so many turns of each file another one is made, where it can be
+STEADY = 0.998  # of the average of the weights stays at each step
+UNKNOWN = -1  # what became of a slot cannot be told
 OWN = 4 + 4 + len(TYPES)  # signs of a slot beside its vector
-State = dict[Key, tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A user turn: what was said before it, and the state before and after it."""
-
-    source: str
-    system: str
-    user: str
-    schemas: tuple[TaskSchema, ...]
-    before: State
-    after: State
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,107 +58,10 @@ class Row:
 # ---- data -------------------------------------------------------------------------------------------
 
 
-def dialogues(file: Path) -> Iterator[list[Turn]]:
-    """The turns of each dialogue of a file.
-
-    First a line for each schema, {"schema": JSON Schema}, then a line for each dialogue: {"kinds": [titles],
-    "turns": [{"system", "user", "state": {title: {slot: value or list of right values}}}]}.
-    """
-    schemas: dict[str, TaskSchema] = {}
-    for line in gzip.decompress(file.read_bytes()).decode().splitlines():
-        one: dict[str, Any] = json.loads(line)
-        if "schema" in one:
-            schemas |= {schema.name: schema for schema in load_schemas(one["schema"])}
-            continue
-        kinds, before, turns = tuple(schemas[kind] for kind in one["kinds"]), State(), []
-        for turn in one["turns"]:
-            after = {
-                Key(kind, slot): tuple(map(str, value if isinstance(value, list) else [value]))
-                for kind, slots in turn["state"].items() for slot, value in slots.items()
-            }  # fmt: skip
-            turns.append(
-                Turn(
-                    file.name.partition(".")[0],
-                    _typed(turn["system"]),
-                    _typed(turn["user"]),
-                    kinds,
-                    before,
-                    after,
-                )
-            )
-            before = after
-        yield turns
-
-
-def crowded(told: Iterable[list[Turn]], chance: random.Random) -> Iterator[list[Turn]]:
-    """Dialogues, half of them with kinds of tasks that they are not about, some without descriptions."""
-    turns_of = list(told)
-    kinds = list({kind.name: kind for turns in turns_of for kind in turns[0].schemas}.values())
-    for turns in turns_of:
-        own = turns[0].schemas
-        others = [kind for kind in kinds if kind not in own]
-        more = chance.sample(others, min(len(others), chance.choice((0, 0, 1, 2, 4))))
-        found = [*own, *more]
-        chance.shuffle(found)
-        if chance.random() < UNTOLD:
-            found = [
-                kind.model_copy(
-                    update={
-                        "slots": tuple(slot.model_copy(update={"description": ""}) for slot in kind.slots)
-                    }
-                )
-                for kind in found
-            ]
-        yield [replace(turn, schemas=tuple(found)) for turn in turns]
-
-
-TAKEN_BACK = (
-    "{old}, no wait, {new}", "{old} - no, {new}", "{old}, actually {new}", "{old}, sorry, i mean {new}",
-    "{old}... scratch that, {new}", "{old} or rather {new}", "{old}, make that {new}", "not {old} but {new}",
-    "{new} instead of {old}", "{new}, not {old}",
-)  # fmt: skip
-CHANGED = (
-    "actually change the {slot} to {new}", "can we make the {slot} {new} instead?", "the {slot}'s {new}",
-    "oh, {new} for the {slot}", "hmm, i'd rather have {new}", "let's go with {new} as the {slot} after all",
-    "wait, {slot}: {new} please", "i changed my mind, {new}", "on second thought {new} would be better",
-    "not {old}, {new}", "no, i said {new}, not {old}", "{new} rather than {old} please",
-)  # fmt: skip
-
-
-class Revised:
-    """Turns in which a value is taken back, or changed later, made of others that have just one new value."""
-
-    def __init__(self, told: Sequence[Sequence[Turn]], chance: random.Random) -> None:
-        self.chance, self.pools = chance, dict[Key, list[str]]()
-        for turn in (turn for turns in told for turn in turns):
-            for key, right in turn.after.items():
-                if key not in turn.before and right[0].lower() in turn.user.lower():
-                    self.pools.setdefault(key, []).append(right[0])
-
-    def __call__(self, turn: Turn) -> Turn | None:
-        """Such a turn, or None where it cannot be made."""
-        new = [key for key, right in turn.after.items() if turn.before.get(key) != right]
-        pool = self.pools.get(new[0], []) if len(new) == 1 else []
-        value = turn.after[new[0]][0] if new else ""
-        others = [one for one in pool if one.lower() != value.lower()]
-        if not others or turn.user.lower().count(value.lower()) != 1:
-            return None
-        other = self.chance.choice(others)
-        if self.chance.random() < 0.5:
-            said = self.chance.choice(TAKEN_BACK).format(old=other, new=value)
-            return replace(
-                turn, user=re.sub(re.escape(value), lambda _: said, turn.user, flags=re.IGNORECASE)
-            )
-        said = self.chance.choice(CHANGED).format(old=value, new=other, slot=spoken(new[0].slot))
-        return replace(turn, user=said, before=turn.after, after={**turn.after, new[0]: (other,)})
-
-
-def _typed(text: str) -> str:
-    return re.sub(r" ' ", "'", text) or "."
-
-
-def target(slot: SlotSchema, right: Sequence[str], seen: Pieces) -> tuple[str, tuple[int, int, int] | None]:
-    """What became of a slot that has a new value, and where that stands."""
+def target(
+    slot: SlotSchema, right: Sequence[str], seen: Pieces
+) -> tuple[str | None, tuple[int, int, int] | None]:
+    """What became of a slot that has a new value, and where that stands; None where it cannot be told."""
     low = [value.lower() for value in right]
     if "dontcare" in low:
         return "any", None
@@ -185,7 +74,7 @@ def target(slot: SlotSchema, right: Sequence[str], seen: Pieces) -> tuple[str, t
         for place in places(text, slot):
             if place.value.lower() in low:
                 return fate, (side, place.start, place.end)
-    return "other", None
+    return None, None
 
 
 def rows(told: Iterable[Sequence[Turn]], encoder: Packaged) -> Iterator[Row]:
@@ -193,16 +82,16 @@ def rows(told: Iterable[Sequence[Turn]], encoder: Packaged) -> Iterator[Row]:
     for turns in told:
         last = ""
         for turn in turns:
-            seen = encoder.pieces(turn.user, turn.system)
+            seen, *_ = encoder.pieces(turn.user, turn.system)
             given, keyed = features(seen, turn.schemas, Known(frozenset(turn.before), last))
             fates, ends = np.zeros(len(keyed), np.int64), np.full((len(keyed), 2), -1)
             for number, (key, slot) in enumerate(keyed):
                 right = turn.after.get(key)
                 if right == turn.before.get(key):
                     continue
-                fate, at = target(slot, right, seen) if right else ("other", None)
-                fates[number] = FATES.index(fate)
-                last = key.schema if fate != "other" else last
+                fate, at = target(slot, right, seen) if right else (None, None)
+                fates[number] = UNKNOWN if fate is None else FATES.index(fate)
+                last = last if fate is None else key.schema
                 inside = [n for n, one in enumerate(seen.places) if at and _meets(one, at)]
                 if inside:
                     ends[number] = inside[0], inside[-1]
@@ -309,7 +198,7 @@ def loss_of(head: Head, given: tuple[Tensor, ...]) -> Tensor:
     """How far the head is from what became of the slots, and from where their values stand."""
     *inputs, fates, ends = given
     places_, odds = head(*inputs)
-    known, marked = fates != FATES.index("other"), ends[:, 0] >= 0
+    known, marked = fates != UNKNOWN, ends[:, 0] >= 0
     loss = cross_entropy(odds[known], fates[known], label_smoothing=0.02)
     if marked.any():
         loss = loss + 0.5 * sum(
@@ -328,7 +217,7 @@ def score(head: Head, found: Sequence[Row]) -> Mapping[str, tuple[float, float]]
             places_, odds = head(*inputs)
         good = odds.argmax(1) == fates
         good &= (ends[:, 0] < 0) | (places_.argmax(1) == ends).all(1)
-        known = fates != FATES.index("other")
+        known = fates != UNKNOWN
         tally = counts[one.source]
         for number, more in enumerate(
             (1, good[known].all(), (fates[known] > 0).sum(), good[known & (fates > 0)].sum())
@@ -339,13 +228,14 @@ def score(head: Head, found: Sequence[Row]) -> Mapping[str, tuple[float, float]]
 
 
 def train(told: Sequence[Row], apart: Sequence[Row], epochs: int) -> Head:
-    """Train, and say after each epoch how well it reads the rows kept apart."""
+    """The average of the last weights; says after each epoch how well it reads the rows kept apart."""
     torch.manual_seed(SEED)
     chance, told, begun = random.Random(SEED), list(told), time.monotonic()
     head = Head()
     steps = epochs * (len(told) // AT_ONCE + len(told) // (40 * AT_ONCE) + 2)
     learner = torch.optim.AdamW(head.parameters(), lr=RATE, weight_decay=0.02)
     pace = torch.optim.lr_scheduler.OneCycleLR(learner, RATE, total_steps=steps, pct_start=0.1)
+    steady = AveragedModel(head, multi_avg_fn=get_ema_multi_avg_fn(STEADY))
     for epoch in range(epochs):
         chance.shuffle(told)
         piles = [
@@ -362,16 +252,18 @@ def train(told: Sequence[Row], apart: Sequence[Row], epochs: int) -> Head:
             nn.utils.clip_grad_norm_(head.parameters(), 1.0)
             learner.step()
             pace.step()
+            steady.update_parameters(head)
             total += loss.item()
         figures = ", ".join(
-            f"{name} {turns:.3f}/{new:.3f}" for name, (turns, new) in score(head, apart).items()
+            f"{name} {turns:.3f}/{new:.3f}" for name, (turns, new) in score(steady.module, apart).items()
         )
         print(
             f"epoch {epoch + 1}: loss {total / len(batches):.3f}; {figures};"
             f" {time.monotonic() - begun:.0f} s",
             flush=True,
         )
-    return head
+    averaged: Head = steady.module
+    return averaged
 
 
 def export(head: Head, out: Path) -> None:
@@ -410,7 +302,7 @@ def main() -> None:
     )
     parser.add_argument("--also", type=Path, help="a folder with more dialogues")
     parser.add_argument("--out", type=Path, default=WEIGHTS)
-    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--epochs", type=int, default=5)
     args = parser.parse_args()
     chance, encoder, found = random.Random(SEED), Packaged(), dict[bool, list[Row]]()
     folders = [STATES, *([args.also] if args.also else [])]
@@ -419,10 +311,8 @@ def main() -> None:
         told = [*dialogues(file)]
         if training:
             told = [*crowded(told, chance)]
-            made = map(
-                Revised(told, chance), chance.sample([turn for turns in told for turn in turns], REVISED)
-            )
-            told += [[turn] for turn in made if turn is not None]
+            revised = made(told, Revised(told, chance), 0.5, chance)
+            told += [*revised, *made(told, Indifferent(chance), 0.1, chance)]
         found.setdefault(training, []).extend(rows(told, encoder))
         print(f"{file.name}: {len(found[training])} turns so far", flush=True)
     export(train(found[True], found.get(False, []), args.epochs), args.out)

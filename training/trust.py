@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from cases import ROOT, Case, Cases
+from lines import HELD_OUT
 from numpy.typing import NDArray
 from sklearn.ensemble import GradientBoostingClassifier  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
@@ -33,13 +34,9 @@ from sklearn.model_selection import cross_val_predict  # type: ignore[import-unt
 from taskloom.agent.plan.signs import signs
 
 OUT = ROOT / "agent" / "plan" / "trust.json"
-HELD_OUT = (
-    "gamemaster", "lab", "mechanic", "paramedic", "physio", "school", "student", "teacher", "translator",
-    "workshop",
-)  # fmt: skip
 RECORDED, CALIBRATION, TRAIN, OWN = "recorded", "calibration", "train", "own"
 WEIGHTS = {RECORDED: 2.0, CALIBRATION: 1.0, TRAIN: 0.5, OWN: 5.0}
-EVERY = {TRAIN: 4}  # dialogue of those of a source
+EVERY = {TRAIN: 6}  # dialogue of those of a source
 FOLDS = 4
 SILENT = (0.05, 0.1, 0.15, 0.2)
 SEED = 1

@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from taskloom.agent import values
 from taskloom.agent.exact_places import Doubt, says_all
 from taskloom.agent.finding import is_member
-from taskloom.agent.interpreter import Detail, Step, StepPart, View
+from taskloom.agent.interpreter import Detail, Step, View
 from taskloom.agent.reading.clauses import Clause, Mention
-from taskloom.agent.wording import NOT_UNDERSTOOD, clip
-from taskloom.memory.operations import Operation, Remove
+from taskloom.agent.wording import NOT_UNDERSTOOD, clip, word_set
+from taskloom.memory.operations import Complete, Operation, Remove
 from taskloom.memory.tasks import TaskNode
 
 from .exchanges import Exchanges
-from .giving import ALL
-from .plain import counted, items_of, one, parted, right_before, tidied
+from .plain import asked_of, counted, items_of, one, outside, parted, right_before, tidied
 from .questions import Questions
-from .resolver import POINTING, bare, content
+from .resolver import NAMED, POINTING, SURE, bare, content
 from .shifting import Shifting
+from .splitting import Splitting
+from .topic import is_slot
 from .typed import kind_of
 
 _RELATIVE = re.compile(
@@ -33,6 +35,7 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _OPEN = re.compile(r"\b(?:what|anything|which|who|how)\b", re.IGNORECASE)
+_SUBJECTS = word_set("i we you he she it they this that")
 _FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
 
 
@@ -53,24 +56,64 @@ class Assembled:
 def assembled(clauses: Iterable[Clause], said: str, view: View) -> Assembled:
     """What clauses do to the plan, each on what those before it left; a question for what has no place."""
     grounder = Assembler(view, said)
-    clauses = tuple(part for clause in clauses for part in parted(tidied(clause)))
-    parts = tuple(clause for clause in clauses if clause.act == "split")
+    clauses = _plain(clauses)
     for clause in clauses:
-        try:
-            if clause.act == "split":
-                if clause is parts[0]:
-                    grounder.split(parts)
-            else:
-                grounder.read(clause)
-        except Doubt as doubt:
-            grounder.doubt(doubt)
-    return Assembled(
-        tuple(grounder.steps), tuple(grounder.operations), min(grounder.margins, default=3.0), grounder.doubts
-    )
+        _carry_out(grounder, clause, clauses)
+    return grounder.assembled()
 
 
-class Assembler(Exchanges, Shifting, Questions):
+def all_assembled(readings: Sequence[Sequence[Clause]], said: str, view: View) -> list[Assembled]:
+    """As `assembled` for several readings of the same words; what some begin with is carried out once."""
+    if len(readings) == 1:
+        return [assembled(readings[0], said, view)]
+    begun = Assembler(view, said)
+    known: dict[tuple[int, object], Assembler] = {}  # by what was done before it, and the clause
+    found = []
+    for reading in readings:
+        grounder, clauses = begun, _plain(reading)
+        parts = tuple(clause for clause in clauses if clause.act == "split")
+        for clause in clauses:
+            key = id(grounder), parts if clause.act == "split" else clause
+            if key not in known:
+                known[key] = grounder.copy()
+                _carry_out(known[key], clause, clauses)
+            grounder = known[key]
+        found.append(grounder.assembled())
+    return found
+
+
+def _plain(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
+    return tuple(part for clause in clauses for part in parted(tidied(clause)))
+
+
+def _carry_out(grounder: Assembler, clause: Clause, clauses: Sequence[Clause]) -> None:
+    """Do one of the clauses; a split is done with all of its parts where the first of them stands."""
+    try:
+        if clause.act != "split":
+            grounder.read(clause)
+            return
+        parts = tuple(one for one in clauses if one.act == "split")
+        if clause is parts[0]:
+            grounder.split(parts)
+    except Doubt as doubt:
+        grounder.doubt(doubt)
+
+
+class Assembler(Exchanges, Shifting, Splitting, Questions):
     """Clauses on the plan: each act by its method."""
+
+    def copy(self) -> Assembler:
+        """The same, to go on with: what one does then is not seen by the other."""
+        made = copy(self)
+        for name, held in vars(self).items():
+            if isinstance(held, list | set | dict):
+                setattr(made, name, held.copy())
+        return made
+
+    def assembled(self) -> Assembled:
+        """What was done."""
+        margin = min(self.margins, default=3.0)
+        return Assembled(tuple(self.steps), tuple(self.operations), margin, self.doubts)
 
     # ---- acts ----------------------------------------------------------------------------------
 
@@ -171,7 +214,7 @@ class Assembler(Exchanges, Shifting, Questions):
         if len(clause.all("V")) == 1 and _RELATIVE.fullmatch(one(clause, "V")):
             self._read_shift(clause)
             return
-        all_of = ALL.match(one(clause, "T"))
+        all_of = self.says_all(one(clause, "T"))
         targets = self.each(clause, roles="T") if all_of else [self._of_value(clause)]
         for node in targets:
             for told in self._details(clause):
@@ -189,6 +232,8 @@ class Assembler(Exchanges, Shifting, Questions):
         node = (
             self.meant(name, slots=True, within=self.place(clause)) if name or not clause.all("I") else None
         )
+        if not clause.all("TISWOX") and (subject := self._subject(clause)) is not None:
+            return subject
         if node is None and clause.all("I"):
             node = self.which(one(clause, "I"), slots=True)
         if not name and old and (held := self.which(old, slots=True)) is not None and held.value is not None:
@@ -199,6 +244,16 @@ class Assembler(Exchanges, Shifting, Questions):
         if node is None:
             raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
         return node
+
+    def _subject(self, clause: Clause) -> TaskNode | None:
+        """What the unmarked words before a value name in full: 'the balloons are in the boot'."""
+        first = min(span.start for span in clause.all("VC"))
+        lead = outside(clause, "PE")[:first].lower()
+        if _SUBJECTS & set(re.findall(r"[a-z]+", lead)):
+            return None  # 'Peter just called, they can only on Saturday'
+        said = set(content(lead))
+        named = [node for node in self.graph.active if not is_slot(node) and set(content(node.title)) <= said]
+        return named[0] if len(named) == 1 else None
 
     def _read_rename(self, clause: Clause) -> None:
         node = self.meant(one(clause, "TO"), slots=True, within=self.place(clause))
@@ -223,15 +278,28 @@ class Assembler(Exchanges, Shifting, Questions):
         self._act_on("resume", self.each(clause, slots=True, gone=True))
 
     def _read_done(self, clause: Clause) -> None:
-        found = [self.task_of(node) for node in self.each(clause, roles="TI", slots=True)]
+        found = [self._finished(node) for node in self.each(clause, roles="TI", slots=True)]
         self._act_on("done", {node.id: node for node in found}.values())
+
+    def _finished(self, node: TaskNode) -> TaskNode:
+        """What is done where a clause means a slot: the part of that name, else the task that it is of.
+
+        Raises:
+            Doubt: all of a plan would be done that has parts, because of a value.
+        """
+        task = self.task_of(node)
+        still = [part for part in self.listed(task) if part.status != "done"]
+        if node.id == task.id or not still:
+            return task
+        said = set(content(node.title))
+        named = [part for part in self.graph.subtree(task.id)[1:] if said <= set(content(part.title))]
+        named = [part for part in named if not is_slot(part)]
+        if len(named) == 1:
+            return named[0]
+        raise Doubt(f"Is all of {self.describe(task)} done?", ("yes",), (Complete(task=task.id),))
 
     def _read_reopen(self, clause: Clause) -> None:
         self._act_on("reopen", self.each(clause, roles="TI", gone=None))
-
-    def _act_on(self, act: str, nodes: Iterable[TaskNode]) -> None:
-        for node in nodes:
-            self._act(act, task=node.id)
 
     def _read_back(self, clause: Clause) -> None:
         named = one(clause, "T") or one(clause, "S")
@@ -240,7 +308,7 @@ class Assembler(Exchanges, Shifting, Questions):
             raise Doubt("What should be as it was?")
         node = (self.slot_in(node, one(clause, "S")) if one(clause, "S") else None) or node
         value = self._former(node, one(clause, "V"))
-        original = "original" if _FIRST.search(clause.text) else None
+        original = "original" if _FIRST.search(outside(clause, "TSW")) else None
         self._act("back", task=node.id, old=original, value=value)
 
     def _former(self, node: TaskNode, words: str) -> str | None:
@@ -298,8 +366,8 @@ class Assembler(Exchanges, Shifting, Questions):
     def _read_assign(self, clause: Clause) -> None:
         whole, people = self.place(clause), self._people(clause)
         names = [bare(span.text) for span in clause.all("T") or clause.all("I")]
-        if not names or ALL.match(names[0]):
-            topic = whole or self.topic()
+        if not names or self.says_all(names[0]):
+            topic = whole or (self._asked_who() if not names else None) or self.topic()
             if topic is None:
                 raise Doubt("What is that for?")
             found = self._all_of(names[0], whole, gone=False) if names else [topic]
@@ -318,29 +386,15 @@ class Assembler(Exchanges, Shifting, Questions):
             for told in self._details(clause):
                 self._set_one(target, told, clause, named=bool(clause.all("S")))
 
-    def _read_merge(self, clause: Clause) -> None:
-        node = self.meant(one(clause, "T"))
-        if node is None:
-            raise Doubt("What should be one again?")
-        self._act("merge", task=node.id)
-
-    def split(self, clauses: Sequence[Clause]) -> None:
-        """A task in parts: by who goes where.
-
-        Raises:
-            Doubt: there is nothing to split.
-        """
-        named = next((one(clause, "TW") for clause in clauses if one(clause, "TW")), "")
-        node = self.meant(named)
-        if node is None or len(clauses) < 2:
-            raise Doubt("How should it be split?")
-        parts = []
-        for clause in clauses:
-            people = [self._person(span.text) for span in clause.all("PI")]
-            rest = bool(people) and bool(re.match(r"(?:the )?(?:rest|others?)\b", people[0], re.IGNORECASE))
-            told = tuple(self._details(clause))
-            parts.append(StepPart(members=() if rest else tuple(people), rest=rest, details=told))
-        self._act("split", task=node.id, parts=tuple(parts))
+    def _asked_who(self) -> TaskNode | None:
+        """What the assistant just asked who has it: 'Who takes the attic?'; made where there is none yet."""
+        asked = asked_of(self.view.exchanges[-1][1]) if self.view.exchanges and not self.operations else ""
+        if not asked or set(asked.lower().split()) <= POINTING:
+            return None
+        found = self.best(asked)
+        if found is not None and found.named > NAMED and found.score > SURE:
+            return self.task_of(found.node)
+        return self._or_new(asked, None)
 
     def _read_only(self, clause: Clause) -> None:
         whole, spans = self.place(clause) or self.topic(), clause.all("ITE")

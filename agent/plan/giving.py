@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from itertools import count
+from collections.abc import Callable
 
 from taskloom.agent import values
-from taskloom.agent.exact import Exact
 from taskloom.agent.exact_places import Doubt
 from taskloom.agent.finding import is_member, slot_name
-from taskloom.agent.interpreter import Detail, Step, View
+from taskloom.agent.interpreter import Detail, Step
 from taskloom.agent.outline import is_assignee
 from taskloom.agent.reading.clauses import Clause
 from taskloom.agent.wording import word_set
-from taskloom.memory.embed import packaged
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
-from .plain import named_values, one, right_before, word_before
-from .resolver import POINTING, Resolver, bare, content
-from .topic import is_slot, kind_held, part_said
+from .fitting import OF_KIND, Fitting
+from .plain import named_values, one, right_before, titled, word_before
+from .resolver import POINTING, bare, content
+from .topic import is_slot, part_said
 from .typed import hour, kind_of
 
-ALL = re.compile(
-    r"(?:everything|all|the lot|the rest|both|whole (?:lot|thing)|(?:the )?others?|rest|each"
+_ALL = re.compile(
+    r"(?:everything|all|the lot|lot|the rest|both|whole (?:lot|thing)|(?:the )?others?|rest|each"
     r"|every(?:one|body)?)\b",
     re.IGNORECASE,
 )
-_MENDS = re.compile(
-    r"^\W*(?:no|nope|nah|not|actually|sorry|wait|make (?:it|that)|rather|or rather|correction|instead|i mean"
-    r"|better|let's (?:make|say))\b|\binstead\b|\brather\b",
+_GOES_ON = re.compile(
+    rf"\s+(?:(?:of|in|on|at|off|from|about|for|with|but|bar|except|apart|else|that|which|who|one|the|these|those|them|this|it|my"
+    rf"|our|his|her|their|\d+|{'|'.join(values.NUMBER_WORDS)})\b.*)?",
     re.IGNORECASE,
 )
+_EVERY = word_set("all both each every")
 ASKED_FOR = (
     (re.compile(r"\bwho\b", re.IGNORECASE), "who"),
     (re.compile(r"\b(?:by when|deadline|until when|due)\b", re.IGNORECASE), "deadline"),
@@ -57,24 +56,12 @@ _NO_NOUN = word_set(
     """is are was were do does did has have will would should shall can could about else for to of in on it
     they we you i next happens time day date one ones kind sort type thing things"""
 )
-_OF_KIND = {"duration": "length", "amount": "price", "count": "number"}
 _SOMEBODY = word_set("he she him her his hers himself herself")
 ME = word_set("i me my mine myself")
-_PLACES = word_set("plac venu location address room hall where site spot")
-_CHANGED = re.compile(
-    r"\b(?:now|moved?|moving|instead|changed?|switch\w*|swapp?\w*|no longer|new)\b", re.IGNORECASE
-)
 
 
-class Giving(Resolver, Exact):
+class Giving(Fitting):
     """Clauses on the plan; steps: what was done so far, doubts: how many clauses had no place."""
-
-    def __init__(self, view: View, said: str) -> None:
-        super().__init__(view)
-        self.said = said
-        self.steps: list[Step] = []
-        self.doubts = 0
-        self.given = set[str]()  # what this message has said who has
 
     def read(self, clause: Clause) -> None:
         """Carry out one clause, by the method of its act.
@@ -95,11 +82,6 @@ class Giving(Resolver, Exact):
         self.steps.append(step)
         self.clarify(step, doubt.question, doubt.options, doubt.choices)
 
-    def _act(self, act: str, **fields: object) -> None:
-        step = Step.model_validate({"text": self.said, "act": act, **fields})
-        self.step(step)
-        self.steps.append(step)
-
     # ---- which tasks ---------------------------------------------------------------------------
 
     def place(self, clause: Clause) -> TaskNode | None:
@@ -116,7 +98,7 @@ class Giving(Resolver, Exact):
         """
         found, whole = list[TaskNode](), self.place(clause)
         for name in [bare(span.text) for span in clause.all(roles)] or [""]:
-            if ALL.match(name):
+            if self.says_all(name):
                 found += self._all_of(name, whole, gone=bool(gone))
                 continue
             node = self.meant(name, slots=slots, gone=gone, within=whole) or self.meant(
@@ -129,13 +111,43 @@ class Giving(Resolver, Exact):
         spared = {node.id for node in excepted if node is not None}
         return [node for node in dict.fromkeys(found) if node.id not in spared]
 
+    def says_all(self, name: str) -> bool:
+        """Whether words mean everything that there is somewhere, and are no name: 'all of it', 'the rest'."""
+        begins = _ALL.match(name)
+        if begins is None:
+            return False
+        named = self.best(name, slots=True, gone=None)
+        if named is not None and set(content(name)) == set(content(named.node.title)):
+            return False
+        behind = name[begins.end() :]
+        if not behind.strip() or _GOES_ON.fullmatch(behind):
+            return True
+        if begins[0].lower() not in _EVERY:
+            return False
+        return self._is_list(bare(behind)) or bool(self._titled(bare(behind)))
+
+    def _is_list(self, name: str) -> bool:
+        found = self.best(name)
+        return found is not None and found.named > 0.99 and bool(self.listed(found.node))
+
+    def _titled(self, words_of: str, whole: TaskNode | None = None) -> list[TaskNode]:
+        """The tasks of one list that have a noun in their titles, several: 'all units', 'both reviews'."""
+        said = set(content(words_of))
+        inside = self.graph.subtree(whole.id)[1:] if whole is not None else self.graph.active
+        named = [node for node in inside if not is_slot(node) and said <= set(content(node.title))]
+        lists = {node.parent: [one for one in named if one.parent == node.parent] for node in named}
+        found = [some for some in lists.values() if len(some) > 1 and said]
+        return found[0] if len(found) == 1 else []
+
     def _all_of(self, words: str, whole: TaskNode | None, *, gone: bool) -> list[TaskNode]:
         """All that is in a whole, or in what the words go on to name; 'both' and 'all three': as many."""
         if not gone and (found := self._counted_of(words, whole)):
             return found
         rest = bare(
-            re.sub(r"^(?:of|in|the|about)\s+", "", ALL.sub("", words, count=1).strip(), flags=re.IGNORECASE)
+            re.sub(r"^(?:of|in|the|about)\s+", "", _ALL.sub("", words, count=1).strip(), flags=re.IGNORECASE)
         )
+        if rest and not self._is_list(rest) and (titled := self._titled(rest, whole)):
+            return titled
         base = whole or (self.which(rest) if rest and not set(rest.lower().split()) <= POINTING else None)
         base = base or self.topic()
         if base is not None and not self.listed(base, gone=gone) and base.parent:
@@ -175,7 +187,7 @@ class Giving(Resolver, Exact):
         Raises:
             Doubt: it cannot be made.
         """
-        self._act("task", title=title, within_task=within)
+        self._act("task", title=titled(title), within_task=within)
         key = next((key for key in self.focus if key in self.graph), None)
         if key is None:
             raise Doubt(f"What is “{title}”?")
@@ -200,7 +212,7 @@ class Giving(Resolver, Exact):
         if asked == "time" and hour(value):
             return "time"
         if asked and (
-            kind is None or asked in (kind, _OF_KIND.get(kind)) or (kind == "date" and asked == "deadline")
+            kind is None or asked in (kind, OF_KIND.get(kind)) or (kind == "date" and asked == "deadline")
         ):
             return asked
         if asked == "price" and kind == "count":
@@ -213,7 +225,7 @@ class Giving(Resolver, Exact):
         if kind == "date" and (by or re.match(r"by\s", value, re.IGNORECASE)):
             return "deadline"
         if kind is not None:
-            return _OF_KIND.get(kind, kind)
+            return OF_KIND.get(kind, kind)
         if re.search(r"\b(?:at|in|to|near)\s+(?:the\s+|my\s+|our\s+)?$", before, re.IGNORECASE) or re.match(
             r"(?:at|in|near)\s", value, re.IGNORECASE
         ):
@@ -273,7 +285,7 @@ class Giving(Resolver, Exact):
     def _counted_of(self, words: str, whole: TaskNode | None) -> list[TaskNode]:
         """'Both', 'all three': as many as that of one list, named in the reply or lately touched."""
         number = 2 if re.match(r"both\b", words, re.IGNORECASE) else values.number_of(words)
-        rest = {word for word in content(ALL.sub("", words)) if values.number_of(word) is None}
+        rest = {word for word in content(_ALL.sub("", words)) if values.number_of(word) is None}
         if number is None or number < 2 or rest - POINTING - {"of"}:
             return []
         reply = self.view.exchanges[-1][1] if self.view.exchanges else ""
@@ -287,98 +299,3 @@ class Giving(Resolver, Exact):
                 if len(some) == number or (pool is lately and len(some) > number):
                     return some[: int(number)]
         return []
-
-    def _same_value(self, owner: TaskNode, told: Detail, clause: Clause) -> TaskNode | None:
-        """The slot of a task whose value a new one without a name takes the place of."""
-        mends = bool(clause.all("XO")) or _MENDS.search(clause.text) is not None
-        kind = kind_of(told.value)
-        slots = [
-            one for one in self.graph.parts(owner.id)
-            if one.value is not None and not is_member(one) and not is_assignee(one)
-            and (mends or one.turn != self.view.turn)
-        ]  # fmt: skip
-        if old := one(clause, "OX"):
-            saying = [node for node in slots if set(content(old)) <= set(words(node.value or ""))]
-            if len(saying) == 1:
-                return saying[0]
-        if kind is not None:
-            held = [node for node in slots if kind_held(node) == kind]
-            named = [node for node in held if slot_name(node.title) == told.slot]
-            if len(named) == 1 or len(held) == 1:
-                return (named or held)[0] if told.slot in ("detail", kind, _OF_KIND.get(kind)) else None
-            return None
-        if told.slot not in ("detail", "place"):
-            return None
-        own = [node for node in slots if kind_of(node.value or "") is None]
-        shares = [node for node in own if set(content(told.value)) & set(content(node.value or ""))]
-        if len(shares) == 1:
-            return shares[0]
-        places = [node for node in own if set(words(node.title)) & _PLACES]
-        if told.slot == "place" and len(places) == 1:
-            return places[0]
-        if not own or not (mends or _CHANGED.search(clause.text)):
-            return None
-        return self._most_like(told.value, own) or (max(own, key=lambda one: one.turn) if mends else None)
-
-    def _most_like(self, value: str, slots: Sequence[TaskNode]) -> TaskNode | None:
-        """The slot whose value is most like another one in meaning, if clearly so."""
-        vectors = packaged()([value, *(f"{node.value}" for node in slots)])
-        scores = sorted(((float(vectors[0] @ vectors[n + 1]), n) for n in range(len(slots))), reverse=True)
-        clear = len(scores) == 1 or scores[0][0] - scores[1][0] > 0.08
-        return slots[scores[0][1]] if scores[0][0] > 0.3 and clear else None
-
-    def _set_one(self, node: TaskNode, told: Detail, clause: Clause, *, named: bool) -> None:
-        """A value for a slot: the one meant, the only one of its kind, that of its name, else a new one."""
-        node = self.graph[node.id]
-        owner = self.task_of(node)
-        number = re.fullmatch(r"\D{0,3}\d[\d.,]*", told.value) or told.value.lower() in values.NUMBER_WORDS
-        if owner.id != node.id and not named:
-            held, new = kind_of(node.value or ""), kind_of(told.value)
-            if number and held is None and values.number_of(node.value or "") is not None:
-                self._act("set", task=node.id, value=with_number(node.value or "", told.value))
-                return
-            if held == new or None in (held, new) or "count" in (held, new):
-                self._act("set", task=node.id, value=told.value)
-                return
-        if (
-            number
-            and not named
-            and node.value is None
-            and _counts(node.title)
-            and kind_of(told.value) == "count"
-        ):
-            self._act("set", task=node.id, value=with_number(node.title, told.value))
-            return
-        if not named and (slot := self._same_value(owner, told, clause)) is not None:
-            value = told.value
-            if number and kind_of(slot.value or "") not in ("date", "time"):
-                value = with_number(slot.value or "", value)
-            self._act("set", task=slot.id, value=value)
-            return
-        if told.slot == "detail" or (not named and self._told_now(owner, told.slot)):
-            taken = {slot_name(one.title) for one in self.graph.parts(owner.id)}
-            names = (told.slot if number == 1 else f"{told.slot} {number}" for number in count(1))
-            free = next(name for name in names if slot_name(name) not in taken)
-            told = told.model_copy(update={"slot": free})
-        self._act("set", task=owner.id, details=(told,))
-
-    def _told_now(self, owner: TaskNode, slot: str) -> bool:
-        """Whether this very message gave a slot its value."""
-        parts = self.graph.parts(owner.id)
-        return slot != "who" and any(
-            one.turn == self.view.turn and slot_name(one.title) == slot for one in parts
-        )
-
-
-# ---- values -------------------------------------------------------------------------------------------
-
-
-def _counts(title: str) -> bool:
-    """Whether a title begins with a number of things: '20 big jars'."""
-    return title[:1].isdigit() or title.split()[0].lower() in values.NUMBER_WORDS
-
-
-def with_number(text: str, number: str) -> str:
-    """A text with its number exchanged: ('12 table posies', '15') gives '15 table posies'."""
-    found = values.number_of(number)
-    return values.with_number(text, found) if found is not None else number

@@ -17,24 +17,22 @@ from taskloom.agent.interpreter import Interpreter, Reading, Step, View
 from taskloom.agent.reading.clauses import Parse
 from taskloom.agent.reading.slots import Slots
 from taskloom.agent.slots import allowed, offered_roots
-from taskloom.agent.wording import DID_YOU_MEAN, NOT_UNDERSTOOD
+from taskloom.agent.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, TOO_MUCH, clip
 from taskloom.memory.operations import Add, Check, Clarify, Operation, Update
 
-from .assemble import assembled
-from .filling import known_of, plausible, steps_of
+from .assemble import all_assembled, assembled
+from .filling import Filling
 from .resolver import content
 from .signs import Candidate, effects, signs
-from .trust import at_home, probability
+from .trust import at_home, probabilities
 
 Parser = Callable[[str, str, int], Sequence[Parse]]
 """From a text, what was said to its author last, and how many readings, to these, the likeliest first."""
 
 ACT, PROPOSE = 0.55, 0.3
 """From which probability on a reading is carried out, and from which it is proposed."""
-KNOWN, HOME = 0.33, 1.0
-"""From which probability on that of the patterns is, for words of the kind that they were written for: from
-these log-odds on."""
-LEAD = 0.2  # a reading of the network is taken before that of the patterns where it is this much likelier
+LEAD = 0.1  # a reading of the network is taken before that of the patterns where it is this much likelier
+MANY = 100  # clauses are not taken in: what each does is tried on the plan that those before it leave
 READINGS = 16  # of the network, that are tried on the plan
 
 
@@ -68,20 +66,24 @@ class Local:
     def read(self, utterance: str, view: View) -> Reading:
         """Read one utterance, by the reader that more likely reads it right."""
         by_rules = self.rules.read(utterance, view)
-        if view.schemas:
-            return self._of_schemas(by_rules, utterance, view)
+        if view.schemas and (filled := self._of_schemas(by_rules, utterance, view)) is not None:
+            return filled
         if spared(by_rules, utterance, view):
             return by_rules
         if (option := _chosen(utterance, view.question)) is not None:
             return Reading((Step(text=utterance, act="yes", value=option),), by="network")
+        said = [clause for clause in self._parses(utterance, view)[0].clauses if clause.act != "chat"]
+        if max(len(by_rules.steps), len(said)) > MANY:
+            return _unsure(utterance, by_rules, too_much=True)
         rules, *others = self.trusted(by_rules, utterance, view)
         network = max(others, key=lambda one: one.trust)
-        best = network if network.trust > rules.trust + LEAD else rules
+        tidier = network.changes and network.trust >= ACT and _is_leftover(rules, utterance)
+        best = network if tidier or network.trust > rules.trust + LEAD else rules
         if _missed(view) and any(
             one.changes and not _names(one, utterance, view) for one in (rules, network)
         ):
             return _unsure(utterance, network.reading)
-        if best.trust >= (KNOWN if best is rules and at_home(rules.candidate.parse) > HOME else ACT):
+        if best.trust >= ACT:
             return best.reading
         if self.answered and not rules.changes and not network.changes:
             return by_rules
@@ -92,20 +94,30 @@ class Local:
             return _unsure(utterance, best.reading, best.reading.steps)
         return _unsure(utterance, network.reading)
 
-    def _of_schemas(self, by_rules: Reading, utterance: str, view: View) -> Reading:
-        """The reading that fills more slots of the kinds of tasks; the patterns' where they fill as many."""
+    def _of_schemas(self, by_rules: Reading, utterance: str, view: View) -> Reading | None:
+        """The reading that fills more slots of the kinds of tasks, the patterns' where they fill as many.
+
+        None where no reading fills one.
+        """
         before = view.exchanges[-1][1] if view.exchanges else ""
         if offered_roots(view.graph) and any(step.act in ("yes", "no") for step in by_rules.steps):
             return by_rules
-        found = self.slots(utterance, before, view.schemas, known_of(view)) if self.slots is not None else ()
-        kept = plausible(found, view)
-        if len(kept) > _filled_by(ground(by_rules.steps, view), view):
-            return Reading(steps_of(kept, utterance, view), by="network")
+        filling = Filling(view)
+        found = self.slots(utterance, before, view.schemas, filling.known()) if self.slots is not None else ()
+        kept = filling.plausible(found)
+        by_pattern = _filled_by(ground(by_rules.steps, view), view)
+        if len(kept) > by_pattern:
+            asked = tuple(step for step in by_rules.steps if step.act == "ask")
+            left = [step.text for step in by_rules.steps if _is_elsewhere(step, filling)]
+            note = f"I did not take in: “{clip(left[0], 60)}”." if left else ""
+            return Reading((*filling.steps(kept, utterance), *asked), by="network", note=note)
+        if by_pattern:
+            return by_rules
         parse, *_ = self.parse(utterance, before, 1)
         if {clause.act for clause in parse.clauses} - {"chat"} != {"back"}:
-            return by_rules
+            return None
         made = assembled(parse.clauses, utterance, view)
-        return by_rules if made.doubts else Reading(made.steps, by="network")
+        return None if made.doubts else Reading(made.steps, by="network")
 
     def trusted(self, by_rules: Reading, utterance: str, view: View) -> list[Tried]:
         """The readings, with how far each can be trusted."""
@@ -113,12 +125,13 @@ class Local:
         candidates = [one.candidate for one in tried]
         home = at_home(candidates[0].parse)
         found = signs(utterance, view, candidates)
-        return [replace(one, trust=probability(own, home)) for one, own in zip(tried, found, strict=True)]
+        trusts = probabilities(found, home)
+        return [replace(one, trust=trust) for one, trust in zip(tried, trusts, strict=True)]
 
     def readings(self, by_rules: Reading, utterance: str, view: View) -> tuple[Tried, ...]:
         """That of the patterns, then those of the network that would do different things."""
-        parses = self.parse(utterance, view.exchanges[-1][1] if view.exchanges else "", READINGS)
-        tried = [assembled(parse.clauses, utterance, view) for parse in parses]
+        parses = self._parses(utterance, view)
+        tried = all_assembled([parse.clauses for parse in parses], utterance, view)
         ruled = held_back(ground(by_rules.steps, view), utterance, view.graph)
         done = [held_back(made.operations, utterance, view.graph) for made in tried]
         whole = sum(parse.probability for parse in parses) or 1.0
@@ -135,6 +148,9 @@ class Local:
             found.setdefault((effects(operations), made.doubts), Tried(reading, mine))
         return tuple(found.values())
 
+    def _parses(self, utterance: str, view: View) -> Sequence[Parse]:
+        return self.parse(utterance, view.exchanges[-1][1] if view.exchanges else "", READINGS)
+
 
 def _filled_by(operations: Sequence[Operation], view: View) -> int:
     """How many slots of the kinds of tasks operations give a value that the slot allows."""
@@ -149,17 +165,40 @@ def _filled_by(operations: Sequence[Operation], view: View) -> int:
     return told
 
 
-def _unsure(utterance: str, reading: Reading, proposed: Sequence[Step] = ()) -> Reading:
-    """Asks back: proposes steps, or says that nothing was understood."""
-    value = "" if proposed else NOT_UNDERSTOOD
+_ELSEWHERE = ("remove", "hold", "resume", "done", "reopen", "assign", "need", "unneed", "only")
+
+
+def _is_elsewhere(step: Step, filling: Filling) -> bool:
+    """Whether a step changes another task than those whose slots are filled."""
+    if step.act not in _ELSEWHERE:
+        return False
+    graph, own = filling.view.graph, {task.id for task in filling.tasks.values() if task is not None}
+    touched = {getattr(one, "task", None) for one in ground((step,), filling.view)}
+    return any(key in graph and graph.root(key).id not in own for key in touched if key)
+
+
+def _unsure(
+    utterance: str, reading: Reading, proposed: Sequence[Step] = (), *, too_much: bool = False
+) -> Reading:
+    """Asks back: proposes steps, or says that nothing was understood, or that it was too much at once."""
+    value = "" if proposed else TOO_MUCH if too_much else NOT_UNDERSTOOD
     step = Step(text=utterance, act="unsure", value=value, proposed=tuple(proposed))
     return Reading((step,), sure=False, by=reading.by if proposed else "network", note=reading.note)
+
+
+def _is_leftover(one: Tried, utterance: str) -> bool:
+    """Whether a new title is just the sentence: most of its words, and more than the network marked."""
+    spans = [span for clause in one.candidate.parse.clauses for span in clause.mentions]
+    marked, said = {word for span in spans for word in content(span.text)}, set(content(utterance))
+    new = (done for done in one.candidate.operations if isinstance(done, Add) and done.value is None)
+    titles = [set(content(done.title)) for done in new]
+    return any(len(own - marked) > 1 and len(own) * 4 >= len(said) * 3 for own in titles)
 
 
 def _missed(view: View) -> bool:
     """Whether the turn before was not taken in: what follows may be about what it began."""
     last = view.exchanges[-1][1] if view.exchanges else ""
-    return NOT_UNDERSTOOD in last or last.startswith(DID_YOU_MEAN)
+    return NOT_UNDERSTOOD in last or TOO_MUCH in last or last.startswith(DID_YOU_MEAN)
 
 
 def _names(reader: Tried, utterance: str, view: View) -> bool:

@@ -16,6 +16,20 @@ _EMPTY = word_set("the a an in on at to of for and by with from or no not is are
 _RANGE = re.compile(r"(?:\bto|\buntil|\btill|\btil|-|–)\s*$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\s*(?:to|until|till|til|-|–)?\s*", re.IGNORECASE)
 
+_WHO = re.compile(
+    r"\bwho(?:m|['’]s|\s+is|\s+will|\s+should|\s+does|\s+can)?\s+\w+(?:\s+(?:after|into|up|in|out|on|of|for|to|off))?"
+    r"\s+(?:the|your|her|his|their)\s+((?:\w+\s?){1,3})\?\s*$",
+    re.IGNORECASE,
+)
+_DOING = re.compile(
+    r"(?:doing|having|throwing|holding|hosting|planning|organi[sz]ing|arranging)\s+(?:an?\s+|the\s+|some\s+)?(?=\S)",
+    re.IGNORECASE,
+)
+_FOR_THEM = re.compile(r"(?<=\S)\s+(?:for|with)\s+(?:me|you|her|him|it|us|them)$", re.IGNORECASE)
+_VERB = re.compile(
+    r"(?<=\S)\s+(?:turns|becomes|gets|is|are|will be|is turning|is getting)\s+(?=\S)", re.IGNORECASE
+)
+
 
 def tidied(clause: Clause) -> Clause:
     """A clause without mentions that say nothing; the two ends of a range are one value."""
@@ -46,7 +60,7 @@ def parted(clause: Clause) -> tuple[Clause, ...]:
     if clause.act not in ("task", "set", "assign") or len(clause.all("T")) < 2:
         return (clause,)
     roles = [one.role for one in clause.mentions if one.role in "TVPC"]
-    first = next((role for role in roles if role != "W"), "T")
+    first = next(iter(roles), "T")
     told = [n for n, one in enumerate(clause.mentions) if one.role in "VPC"]
     if len(told) < 2 and not (told and roles[-1] == "T"):
         return (clause,)
@@ -70,10 +84,24 @@ def parted(clause: Clause) -> tuple[Clause, ...]:
 def counted(clause: Clause, thing: Mention) -> str:
     """A thing with the amount right before it: '6 kg cod'; without an article."""
     for value in clause.all("V"):
-        end = value.start + len(value.text)
-        if end <= thing.start and re.fullmatch(r"\s*(?:of\s+)?", clause.text[end : thing.start]):
+        if right_before(clause, value, thing):
             return bare(clause.text[value.start : thing.start + len(thing.text)])
     return bare(thing.text)
+
+
+def asked_of(reply: str) -> str:
+    """What a reply asks at its end who does it: 'attic' of 'Who takes the attic?'; '' for nothing."""
+    found = _WHO.search(reply)
+    return bare(found[1]) if found is not None else ""
+
+
+def titled(text: str) -> str:
+    """A short title from the words for something new: 'lunch' for 'doing lunch for her'.
+
+    A sentence about somebody loses its verb, 'mum turns seventy' is 'mum seventy'.
+    """
+    title = _FOR_THEM.sub("", _DOING.sub("", bare(text), count=1))
+    return _VERB.sub(" ", title, count=1) or text
 
 
 def one(clause: Clause, roles: str) -> str:
@@ -109,16 +137,20 @@ def right_before(clause: Clause, value: Mention, thing: Mention) -> bool:
     return end <= thing.start and bool(re.fullmatch(r"\s*(?:of\s+)?", clause.text[end : thing.start]))
 
 
+def outside(clause: Clause, roles: str) -> str:
+    """The words of a clause that are in no mention of these roles, each of which is commas instead."""
+    text = clause.text
+    for other in clause.all(roles):
+        end = other.start + len(other.text)
+        if end <= len(text):
+            text = text[: other.start] + "," * len(other.text) + text[end:]
+    return text
+
+
 def word_before(clause: Clause, value: Mention) -> str:
     """The words right before a value that are of no other mention: 'opens' of 'opens 10:00'."""
-    lead = clause.text[: value.start]
-    for other in clause.mentions:
-        if other.start < value.start:
-            lead = (
-                lead
-                if other.start + len(other.text) > len(lead)
-                else lead[: other.start] + "," * len(other.text) + lead[other.start + len(other.text) :]
-            )
+    until = tuple(one for one in clause.mentions if one.start + len(one.text) <= value.start)
+    lead = outside(Clause(clause.act, clause.text[: value.start], until), "TVOSIPWEXC")
     found = re.search(r"([a-z]+(?: [a-z]+)?) (?:is |at |on |by |from |the )*$", lead, re.IGNORECASE)
     return bare(found[1]) if found is not None else ""
 

@@ -10,7 +10,6 @@ from taskloom.agent.exact_places import says_all
 from taskloom.agent.interpreter import Asked
 from taskloom.agent.outline import is_assignee
 from taskloom.agent.reading.clauses import Clause
-from taskloom.agent.wording import word_set
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
@@ -28,7 +27,7 @@ _ASKED_KINDS = (
     (re.compile(r"\b(?:what day|which day|what date)\b", re.IGNORECASE), ("date",)),
 )
 _OF_MANY = ("list", "left", "next", "summary", "count", "status")
-_PEOPLE = word_set("peopl person guest cover player attende participant number count seat head pax")
+_PEOPLE = frozenset(words("people person guest cover player attendee participant number count seat head pax"))
 _SLOTS = ("date", "time", "place", "who", "deadline")
 
 
@@ -48,7 +47,9 @@ class Questions(Giving):
             node = self.place(clause) if clause.all("W") else None
         else:
             node = self._asked_about(clause, kind, name, gone=None if past else False)
-        if kind in ("count", "list") and slot is None and name and (node is None or not self.listed(node)):
+        if kind == "count" and node is not None and name and (amount := self._amount_of(node)) is not None:
+            kind, node, slot = "value", amount, None
+        elif kind in ("count", "list") and slot is None and name and (node is None or not self.listed(node)):
             whole = self.place(clause) or self.topic()
             if whole is not None and (node is None or node.parent is not None):
                 node, slot = self.graph.root(whole.id), name
@@ -113,10 +114,18 @@ class Questions(Giving):
     def _has_tasks(self, name: str) -> bool:
         """Whether words are somebody who has something to do, and no task."""
         who = self._person(name)
-        titled = any(set(content(name)) == set(content(node.title)) for node in self.graph.active)
+        said = set(content(name))
+        titled = any(said == set(content(node.title)) for node in self.graph.active)
         return not titled and any(
             is_assignee(node) and says_all(node.value or "", who) for node in self.graph.active
         )
+
+    def _amount_of(self, node: TaskNode) -> TaskNode | None:
+        """The one slot that says how many of a thing there are, which is no list: '5' of 'waders'."""
+        if is_slot(node):
+            return node if kind_held(node) == "count" else None
+        counts = [part for part in self.graph.parts(node.id) if is_slot(part) and kind_held(part) == "count"]
+        return counts[0] if len(counts) == 1 and not self.listed(node) else None
 
     def _people_counted(self, name: str, node: TaskNode | None) -> TaskNode | None:
         """The slot that says how many 'we' are."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from taskloom.agent.exact_places import Doubt
 from taskloom.agent.finding import is_member
@@ -18,10 +19,11 @@ from taskloom.agent.interpreter import View
 from taskloom.agent.outline import is_assignee
 from taskloom.agent.reading.clauses import Clause
 from taskloom.agent.wording import word_set
-from taskloom.memory.tasks import TaskNode
+from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.memory.words import STOP, words
 
-from .topic import WEIGHTS, most_likely, spoken_of
+from .held import alike, first_of, having, held_in, saying
+from .topic import WEIGHTS, is_slot, topic_of
 from .typed import kind_of
 
 POINTING = word_set(
@@ -55,6 +57,14 @@ class Candidate:
     rival: TaskNode | None = None
 
 
+class Memo:
+    """What was found in graphs, each kept beside it, so that no other graph has its identity."""
+
+    def __init__(self) -> None:
+        self.best: dict[object, tuple[TaskGraph, Candidate | None]] = {}
+        self.topic: dict[object, tuple[TaskGraph, str | None]] = {}
+
+
 class Resolver(Ground):
     """Finds what words mean in the plan as it is; margins: how clear each choice so far was."""
 
@@ -62,6 +72,7 @@ class Resolver(Ground):
         super().__init__(view)
         self.margins: list[float] = []
         self.clause: Clause | None = None
+        self.memo = Memo()
 
     def best(
         self, mention: str, *, slots: bool = False, gone: bool | None = False, within: TaskNode | None = None
@@ -70,26 +81,65 @@ class Resolver(Ground):
 
         slots: a slot may be meant as well. gone: of what has left; None: of all.
         """
-        pool = [node for node in self.graph.values() if gone is None or node.active != gone]
+        key = (id(self.graph), tuple(self.focus), mention, slots, gone, within.id if within else None)
+        if key not in self.memo.best:
+            self.memo.best[key] = self.graph, self._best(mention, slots=slots, gone=gone, within=within)
+        return self.memo.best[key][1]
+
+    def _best(
+        self, mention: str, *, slots: bool, gone: bool | None, within: TaskNode | None
+    ) -> Candidate | None:
+        graph, inside = self.graph, None
         if within is not None:
-            inside = {node.id for node in self.graph.subtree(within.id, gone=True)}
-            pool = [node for node in pool if node.id in inside]
-        if not pool or not mention:
+            inside = {node.id for node in graph.subtree(within.id, gone=True)}
+
+        def fits(node: TaskNode) -> bool:
+            return (gone is None or node.active != gone) and (inside is None or node.id in inside)
+
+        size = self._size(gone) if inside is None else sum(fits(graph[key]) for key in inside)
+        if not size or not mention:
             return None
-        held = Counter(word for node in pool for word in {*words(node.title), *words(node.value or "")})
-        near, said = self._near(), content(mention)
-        scored = sorted(
-            ((*self._score(said, node, held, len(pool), near, slots=slots), node) for node in pool),
-            key=lambda one: -one[0],
-        )
-        score, named, node = scored[0]
-        rivals = [one for one in scored[1:] if one[2].parent != node.id and one[2].id != node.parent]
-        alike = [
-            one[2] for one in rivals[:1]
-            if words(one[2].title) == words(node.title) and one[2].value is not None and one[1] == named
-            and self.graph.root(one[2].id).id != self.graph.root(node.id).id
-        ]  # fmt: skip
-        return Candidate(node, score, named, score - rivals[0][0] if rivals else 3.0, next(iter(alike), None))
+        near, said = self._near(), tuple(content(mention))
+        weights = tuple(math.log(1 + size / (1 + sum(map(fits, saying(graph, word))))) + 0.2 for word in said)
+
+        def scored(node: TaskNode) -> tuple[float, float]:
+            return self._score(said, weights, node, near, slots=slots)
+
+        named = [graph[key] for key in having(graph, said) | near.keys() if fits(graph[key])]
+        scores = {node.id: scored(node) for node in named}
+        others = self._plain(scores, fits, slots=slots)
+        if (other := next(others, None)) is not None:
+            scores[other.id] = scored(other)
+        node = graph[_highest(graph, scores)]
+
+        def apart(one: TaskNode) -> bool:
+            return one.id != node.id and one.parent != node.id and one.id != node.parent
+
+        if other is not None and not apart(other) and (more := next(filter(apart, others), None)) is not None:
+            scores[more.id] = scored(more)
+        (score, part), rivals = scores[node.id], {key: scores[key] for key in scores if apart(graph[key])}
+        if not rivals:
+            return Candidate(node, score, part, 3.0)
+        rival = graph[_highest(graph, rivals)]
+        same = (
+            words(rival.title) == words(node.title) and rival.value is not None
+            and rivals[rival.id][1] == part and graph.root(rival.id).id != graph.root(node.id).id
+        )  # fmt: skip
+        return Candidate(node, score, part, score - rivals[rival.id][0], rival if same else None)
+
+    def _size(self, gone: bool | None) -> int:
+        """How many tasks there are: gone ones, others, or all."""
+        active = len(self.graph.active)
+        return len(self.graph) if gone is None else len(self.graph) - active if gone else active
+
+    def _plain(
+        self, named: Collection[str], fits: Callable[[TaskNode], bool], *, slots: bool
+    ) -> Iterator[TaskNode]:
+        """The tasks beside those that words may mean, the best ones first: none of them is like the words."""
+        for unfit in (False,) if slots else (False, True):
+            for node in self.graph.values():
+                if node.id not in named and fits(node) and (slots or is_slot(node) == unfit):
+                    yield node
 
     def which(
         self, mention: str, *, slots: bool = False, gone: bool | None = False, within: TaskNode | None = None
@@ -110,30 +160,34 @@ class Resolver(Ground):
 
     def _score(
         self,
-        said: list[str],
+        said: Sequence[str],
+        weights: Sequence[float],
         node: TaskNode,
-        held: Counter[str],
-        size: int,
-        near: dict[str, float],
+        near: Mapping[str, float],
         *,
         slots: bool,
     ) -> tuple[float, float]:
-        """How well words mean a task, and the part of them that is in it."""
-        title, value = set(words(node.title)), set(words(node.value or ""))
-        kind = set(words(node.slot.rpartition(".")[2].rstrip("0123456789").replace("_", " ")))
-        above = {word for one in self.graph.ancestors(node.id) for word in words(one.title)}
+        """How well words mean a task, and the part of them that is in it; weights: of the words."""
+        title, value, kind, own = held_in(node)
+        above: list[frozenset[str]] | None = None
         got = total = 0.0
-        for word in said:
-            weight = math.log(1 + size / (1 + held[word])) + 0.2
+        for word, weight in zip(said, weights, strict=True):
             total += weight
-            alike = any(_alike(word, one) for one in title)
-            places = ((title, 1.0), (value, 0.85), (kind, 0.6), (above, 0.35))
-            got += weight * max([*(part for found, part in places if word in found), 0.8 * alike])
+            if word in title:
+                part = 1.0
+            elif word in value:
+                part = 0.85
+            elif any(alike(word, one) for one in title):
+                part = 0.8
+            elif word in kind:
+                part = 0.6
+            else:
+                above = above or [held_in(one).title for one in self.graph.ancestors(node.id)]
+                part = 0.35 if any(word in one for one in above) else 0.0
+            got += weight * part
         named = got / total if total else 0.0
-        own = title - STOP
-        covered = len(own & set(said)) / max(1, len(own))
-        slot = node.value is not None and node.parent is not None and not is_member(node)
-        unfit = 0.5 if slot and not slots else 0.0
+        covered = len(own.intersection(said)) / max(1, len(own))
+        unfit = 0.5 if is_slot(node) and not slots else 0.0
         return 3 * named + 0.6 * covered + 0.5 / (1 + near.get(node.id, 99)) - unfit, named
 
     def _near(self) -> dict[str, float]:
@@ -158,31 +212,20 @@ class Resolver(Ground):
         now = [key for key in self.focus if key in self.graph and self.graph[key].turn == turn]
         clause = self.clause
         kinds = {kind_of(one.text) for one in clause.all("V")} if clause is not None else set()
-        signs = spoken_of(
-            self.graph, self.focus, now if self.operations else (), (before, reply),
-            clause.text if clause is not None else "", {kind for kind in kinds if kind is not None},
+        given = (
+            tuple(self.focus), tuple(now if self.operations else ()), (before, reply),
+            clause.text if clause is not None else "", frozenset(kind for kind in kinds if kind is not None),
         )  # fmt: skip
         which = "later" if self.operations else "asked" if reply.rstrip().endswith("?") else "told"
-        found = most_likely(signs, WEIGHTS[which])
+        key = (id(self.graph), given, which)
+        if key not in self.memo.topic:
+            self.memo.topic[key] = self.graph, topic_of(self.graph, *given, WEIGHTS[which])
+        found = self.memo.topic[key][1]
         return self.graph[found] if found is not None else None
-
-    def named_in(self, text: str) -> TaskNode | None:
-        """The task that a text names by most of its title's words: the fullest, then the last."""
-        said = words(text)
-        place = {word: number for number, word in enumerate(said)}
-        found = []
-        for node in self.graph.active:
-            title = [word for word in words(node.title) if word not in STOP]
-            there = [place[word] for word in title if word in place]
-            slot = node.value is not None and node.parent is not None and not is_member(node)
-            if not slot and there and len(there) * 2 > len(title):
-                found.append((len(there) / len(title), max(there), node))
-        return max(found, key=lambda one: one[:2])[2] if found else None
 
     def task_of(self, node: TaskNode) -> TaskNode:
         """The task that a slot is of; any other is its own."""
-        slot = node.value is not None and node.parent and not is_member(node)
-        return self.graph[node.parent] if slot and node.parent else node
+        return self.graph[node.parent] if is_slot(node) and node.parent else node
 
     def meant(
         self, mention: str, *, slots: bool = False, gone: bool | None = False, within: TaskNode | None = None
@@ -223,14 +266,16 @@ def bare(text: str) -> str:
 
 def content(text: str) -> list[str]:
     """The stems of a text without little words; all of them where there are no others."""
+    return list(_content(text))
+
+
+@lru_cache(maxsize=16_384)
+def _content(text: str) -> tuple[str, ...]:
     found = words(text)
-    return [word for word in found if word not in STOP] or list(found)
+    return tuple(word for word in found if word not in STOP) or found
 
 
-def _alike(word: str, other: str) -> bool:
-    """Whether two words begin alike, or one ends with the other: 'sitter' and 'babysitter'."""
-    short, long = sorted((word, other), key=len)
-    return len(short) > 3 and (
-        (long.endswith(short) and len(short) > 5)
-        or (other[:4] == word[:4] and abs(len(other) - len(word)) < 4)
-    )
+def _highest(graph: TaskGraph, scores: Mapping[str, tuple[float, float]]) -> str:
+    """The id with the highest score; of several the one that was made first."""
+    most = max(score for score, _ in scores.values())
+    return first_of(graph, {key for key, (score, _) in scores.items() if score == most})

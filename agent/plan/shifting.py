@@ -17,21 +17,25 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
 from .giving import Giving
-from .plain import one
+from .plain import one, outside
 from .resolver import content
 from .topic import kind_held
-from .typed import clocked, kind_of, lasting
+from .typed import kind_of, lasting
 
 _LESS = re.compile(
-    r"\b(?:earlier|sooner|less|fewer|off|down|cheaper|shorter|before|minus|forward|prepone\w*|reduc\w*|cut|knock"
+    r"\b(?:earlier|sooner|less|fewer|off|down|cheaper|shorter|minus|forward|prepone\w*|reduc\w*|cut|knock"
     r"|drop\w*|shave|trim|lower|smaller|bring\w* (?:it|that|this)? ?up|short)\b",
     re.IGNORECASE,
 )
+_MORE = re.compile(r"\b(?:later|more|longer|extra|another|additional)\b", re.IGNORECASE)
 _MEASURE = re.compile(
     r"\b(?:earlier|later|sooner|more|less|fewer|extra|longer|shorter|another|additional|further|back|forward|by|up"
     r"|down|on top|off|a?head)\b",
     re.IGNORECASE,
 )
+_RANGE = re.compile(r"(.*?\d\S*)(\s*(?:-|–|\bto\b|\buntil\b|\btill?\b)\s*)(\S.*)", re.IGNORECASE)
+_ENDS = re.compile(r"\b(?:longer|shorter|ends?|ending|finish\w*|until|stay\w*)\b", re.IGNORECASE)
+_STARTS = re.compile(r"\b(?:starts?|starting|begins?|beginning|opens?|opening)\b", re.IGNORECASE)
 _TWICE, _HALF = (
     re.compile(r"\b(?:doubl\w+|twice)\b", re.IGNORECASE),
     re.compile(r"\b(?:halv\w+|half (?:of|the|as))\b", re.IGNORECASE),
@@ -64,10 +68,12 @@ class Shifting(Giving):
             self._set_one(node, Detail(slot=kind_of(value) or "detail", value=value), clause, named=False)
             return
         amount = lasting(_MEASURE.sub("", value).strip()) or "1"
-        sign = "-" if _LESS.search(clause.text) else "+"
-        if _TWICE.search(clause.text):
+        words = outside(clause, "TSW")
+        less = _LESS.search(words) or re.search(r"\bbefore\b", value)
+        sign = "-" if less and not _MORE.search(value) else "+"
+        if _TWICE.search(words):
             sign, amount = "*", "2"
-        elif _HALF.search(clause.text) and not re.search(r"half an?\b", value):
+        elif _HALF.search(words) and not re.search(r"half an?\b", value):
             sign, amount = "*", "0.5"
         while True:
             found = self._movable(node, sign, amount, clause)
@@ -75,9 +81,22 @@ class Shifting(Giving):
                 self._act("set", task=found[0].id, value=found[1])
                 return
             if one(clause, "T") or node.parent is None:
+                self._cannot(node, amount)
                 self._act("shift", task=node.id, value=sign + amount)
                 return
             node = self.graph[node.parent]
+
+    def _cannot(self, node: TaskNode, amount: str) -> None:
+        """Ask where only a date or a time is left for an amount of things.
+
+        Raises:
+            Doubt: nothing there counts.
+        """
+        held = [part for part in self.graph.parts(node.id) if part.value] if node.value is None else [node]
+        kinds = {kind_held(part) for part in held if not is_assignee(part)}
+        counts = values.duration_of(amount) is None and values.number_of(node.title) is None
+        if counts and kinds and kinds <= {"date", "time", "duration"}:
+            raise Doubt(f"What of {self.describe(node)} should change by {amount}?")
 
     def _movable(self, node: TaskNode, sign: str, amount: str, clause: Clause) -> tuple[TaskNode, str] | None:
         """The one slot that an amount fits, with what it is then: that named, or beside it, or in the task.
@@ -96,21 +115,32 @@ class Shifting(Giving):
         by = values.duration_of(amount) if sign != "*" else None
         can: list[tuple[TaskNode, str]] = []
         for slot in slots:
-            text = clocked(slot.value or "", loose=_timed(slot)) if by is not None else slot.value or ""
-            new = moved(text, sign, amount, self.view.now)
+            new = self._moved_end(slot.value or "", sign, amount, outside(clause, "TW"))
             if new is not None and _fits(slot, by, amount):
                 can.append((slot, new))
         said = set(content(clause.text))
         chosen = [one for one in can if one[0].id == node.id] or can
         if len(chosen) > 1:
             chosen = [one for one in chosen if said & set(words(one[0].title))] or chosen
-        if len(chosen) > 1 and by is None:
+        if len(chosen) > 1 and by is None and not one(clause, "S"):
             same = kind_of(amount)
             chosen = [one for one in chosen if kind_held(one[0]) == same] or chosen
         if len(chosen) > 1:
             options = [self.describe(slot) for slot, _ in chosen]
             raise Doubt(f"What of {self.describe(owner)} should change?", options)
         return chosen[0] if chosen else None
+
+    def _moved_end(self, value: str, sign: str, amount: str, said: str) -> str | None:
+        """A value moved by an amount; of hours from one time to another only the end that is spoken of."""
+        by, both = values.duration_of(amount), _RANGE.fullmatch(value)
+        if by is not None and sign != "*" and by % timedelta(days=1) and both is not None:
+            for form, before, end, after in (
+                (_ENDS, both[1] + both[2], both[3], ""), (_STARTS, "", both[1], both[2] + both[3])
+            ):  # fmt: skip
+                new = moved(end, sign, amount, self.view.now) if form.search(said) else None
+                if new is not None:
+                    return before + new + after
+        return moved(value, sign, amount, self.view.now)
 
 
 def _timed(slot: TaskNode) -> bool:
@@ -127,7 +157,7 @@ def _fits(slot: TaskNode, by: timedelta | None, amount: str) -> bool:
         if set(words(slot.title)) & _PRICES:
             return False
         if by % timedelta(days=1):
-            return kind == "time" or clocked(value, loose=_timed(slot)) != value
+            return kind in ("time", None) or _timed(slot)
         return kind == "date"
     priced = bool(set(words(slot.title)) & _PRICES)
     if (kind in ("date", "time") and not priced) or _timed(slot) or kind_of(amount) in ("date", "time"):

@@ -12,13 +12,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 
 from taskloom.agent.interpreter import View
 from taskloom.agent.reading.clauses import Parse
 from taskloom.agent.values import NUMBER_WORDS
 from taskloom.agent.wording import NOT_UNDERSTOOD
-from taskloom.memory.claims import answer
-from taskloom.memory.operations import Add, Check, Clarify, Operation, Split, Undo, Update
+from taskloom.memory.claims import Answer, answer
+from taskloom.memory.operations import Add, Check, Clarify, Operation, Question, Split, Undo, Update
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.memory.words import STOP, words
 
@@ -52,11 +54,12 @@ def signs(text: str, view: View, candidates: Sequence[Candidate]) -> list[dict[s
     likeliest first.
     """
     does = [effects(one.operations) for one in candidates]
+    known = Known(view.graph)
     found = [
         {
             **_read(text, one),
-            **_done(text, view, one),
-            **_left(text, view.graph, one),
+            **_done(text, view, one, known),
+            **_left(text, view.graph, one, known),
         }
         for one in candidates
     ]
@@ -83,6 +86,26 @@ def signs(text: str, view: View, candidates: Sequence[Candidate]) -> list[dict[s
             **{f"{name} too many": mine[name] - shared[name] for name in _COMPARED},
         }
     return found
+
+
+class Known:
+    """What all candidates are compared with, looked up once."""
+
+    def __init__(self, graph: TaskGraph) -> None:
+        self._graph = graph
+        self._answers: dict[Question, Answer] = {}
+
+    def answer(self, question: Question) -> Answer:
+        """The answer to a question on the plan as it is."""
+        if question not in self._answers:
+            self._answers[question] = answer(self._graph, question)
+        return self._answers[question]
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The stems that are in any active task."""
+        texts = (f"{node.title} {node.value or ''}" for node in self._graph.active)
+        return frozenset(chain.from_iterable(map(words, texts)))
 
 
 _COMPARED = (
@@ -128,7 +151,7 @@ _ACTS = (
 _KINDS = ("add", "update", "remove", "complete", "link")
 
 
-def _done(text: str, view: View, mine: Candidate) -> dict[str, float]:
+def _done(text: str, view: View, mine: Candidate, known: Known) -> dict[str, float]:
     """Signs in what it would do."""
     graph, said = view.graph, set(words(text)) - STOP
     changes = [one for one in mine.operations if not isinstance(one, Check | Clarify)]
@@ -144,7 +167,7 @@ def _done(text: str, view: View, mine: Candidate) -> dict[str, float]:
     news = [one for one in changes if isinstance(one, Update) and one.value is not None and one.task in graph]
     kinds = [(kind_of(graph[one.task].value or ""), kind_of(one.value or "")) for one in news]
     last = view.exchanges[-1][1] if view.exchanges else ""
-    answers = [answer(graph, one.question) for one in mine.operations if isinstance(one, Check)]
+    answers = [known.answer(one.question) for one in mine.operations if isinstance(one, Check)]
     claims = [one.verdict.kind for one in answers if one.verdict is not None]
     about = [graph[key] for one in answers for key in one.question.tasks[:3] if key in graph]
     return {
@@ -194,7 +217,7 @@ def _near(graph: TaskGraph, node: TaskNode, focus: Sequence[str]) -> bool:
     return any(key in family or (key in graph and graph[key].parent in family) for key in focus)
 
 
-def _left(text: str, graph: TaskGraph, mine: Candidate) -> dict[str, float]:
+def _left(text: str, graph: TaskGraph, mine: Candidate, known: Known) -> dict[str, float]:
     """Signs in what of the words no operation says."""
     said = [word for word in words(text) if word not in STOP]
     told = _told(mine.operations, graph)
@@ -208,11 +231,10 @@ def _left(text: str, graph: TaskGraph, mine: Candidate) -> dict[str, float]:
     spans = [mention for clause in mine.parse.clauses for mention in clause.mentions]
     chat = " ".join(clause.text for clause in mine.parse.clauses if clause.act == "chat")
     idle = set(words(chat)) - STOP
-    known = {word for node in graph.active for word in words(f"{node.title} {node.value or ''}")}
     return {
         "left mentions": sum(not set(words(one.text)) - STOP <= told for one in spans),
         "lost mentions": sum(not set(words(one.text)) & told for one in spans),
-        "chat names": min(4, len(idle & known)),
+        "chat names": min(4, len(idle & known.words)) if idle else 0,
         "chat numbers": min(4, sum(any(sign.isdigit() for sign in word) for word in idle)),
         "left words": len([one for one in said if one not in told]) / max(1, len(said)),
         "left count": min(8, len([one for one in said if one not in told])),

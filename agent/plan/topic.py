@@ -8,111 +8,197 @@ the same message.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from taskloom.agent.finding import is_member
 from taskloom.agent.outline import is_assignee
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.memory.words import STOP, words
 
+from .held import first_of, held_in, saying
 from .typed import kind_of
 
-SIGNS = (
-    "just done", "done in this message", "first in focus", "in focus", "above the first in focus",
-    "in the last sentence", "last in the reply", "in the reply", "its value in the reply",
-    "in the user's words before", "in the clause", "a leaf of a list", "outermost", "first in focus, a leaf",
-    "outermost of the first in focus", "above two just done", "a leaf just done", "has such a value",
-)  # fmt: skip
 WEIGHTS = {
     "asked": (0, 0, .3, .9, .2, 3, 1.1, .4, 1.3, .6, 1.3, .2, .9, .1, .6, .7, 0, -.2),
     "told": (0, 0, .2, -.6, .3, 0, .6, .2, .9, .5, 3.6, -.5, 1.6, .5, .5, .1, 0, 1.5),
     "later": (-.1, 1.7, .4, 1.7, .9, -.1, .2, .3, -.3, 0, 2.4, .4, 1.1, -.5, .1, .5, .7, -.1),
 }  # fmt: skip
-"""What each sign weighs: in the answer to a question, after something else, later in the same message."""
+"""What each sign weighs, in the order of `Heard.signs`: in the answer to a question, after something else,
+later in the same message."""
 
 
 def part_said(title: str, said: Collection[str]) -> float:
     """The part of a title's words that is said; 0 where it is less than half, or half without its end."""
-    own = [word for word in words(title) if word not in STOP]
+    own = _own(title)
     there = sum(word in said for word in own)
     return there / len(own) if own and there * 2 > len(own) - (own[-1] in said) else 0.0
 
 
+@lru_cache(maxsize=32_768)
+def _own(title: str) -> tuple[str, ...]:
+    return tuple(word for word in words(title) if word not in STOP)
+
+
 def is_slot(node: TaskNode) -> bool:
     """Whether a node is a value of what it is part of, or who has it."""
-    return is_assignee(node) or (node.value is not None and node.parent is not None and not is_member(node))
+    return node.value is not None and node.parent is not None and (not is_member(node) or is_assignee(node))
 
 
-def spoken_of(
+def topic_of(
     graph: TaskGraph,
     focus: Sequence[str],
     now: Sequence[str],
     exchange: tuple[str, str],
     clause: str,
     kinds: Collection[str],
-) -> dict[str, list[float]]:
-    """The signs of each task that may be spoken of.
+    weights: Sequence[float],
+) -> str | None:
+    """The id of the task whose signs have the most weight, of the first of them; None in an empty plan.
 
     focus: ids, latest first. now: those that this message touched, latest first. exchange: what the user said
     before, and the reply. kinds: of the values in the clause.
     """
-    before, reply = exchange
-    tasks = [node for node in graph.active if not is_slot(node)]
-    sentences = [words(part) for part in re.split(r"(?<=[.!?;])\s+", reply) if part]
-    last, whole, said, own = (sentences or [()])[-1], words(reply), words(before), words(clause)
-    place = {word: number for number, word in enumerate(whole)}
-    ends = {
-        node.id: max(place.get(word, -1) for word in words(node.title))
-        if part_said(node.title, whole)
-        else -1
-        for node in tasks
-    }
-    latest = max(ends.values(), default=-1)
-    order = list(dict.fromkeys(_task(graph, key) for key in focus if key in graph))
-    done = list(dict.fromkeys(_task(graph, key) for key in now if key in graph))
-    first = graph[order[0]] if order else None
-    root = graph.root(first.id).id if first is not None else ""
-    together = [graph[key].parent for key in (done or order)[:2]]
-    found: dict[str, list[float]] = {}
-    for node in tasks:
-        slots = [part for part in graph.parts(node.id) if is_slot(part)]
-        values = [words(part.value or "") for part in slots]
-        found[node.id] = [
+    heard = Heard(graph, focus, now, exchange, clause, kinds)
+    named = [graph[key] for key in heard.named() if graph[key].active and not is_slot(graph[key])]
+    signs = heard.signs(named)
+    scores = {key: _weighed(own, weights) for key, own in signs.items()}
+    best = max(scores.values(), default=None)
+    for score, plain in sorted(((_weighed(plain, weights), plain) for plain in _PLAIN), reverse=True):
+        if best is not None and score < best:
+            break
+        if (key := heard.first_plain(plain, scores)) is not None:
+            scores[key] = best = score
+    return first_of(graph, {key for key in scores if scores[key] == best}) if scores else None
+
+
+def _weighed(signs: Sequence[float], weights: Sequence[float]) -> float:
+    return sum(sign * weight for sign, weight in zip(signs, weights, strict=True))
+
+
+class Heard:
+    """What was said and done lately, and the signs of tasks in it."""
+
+    def __init__(
+        self,
+        graph: TaskGraph,
+        focus: Sequence[str],
+        now: Sequence[str],
+        exchange: tuple[str, str],
+        clause: str,
+        kinds: Collection[str],
+    ) -> None:
+        self.graph, self.kinds = graph, kinds
+        before, reply = exchange
+        sentences = [words(part) for part in re.split(r"(?<=[.!?;])\s+", reply) if part]
+        whole = words(reply)
+        self.place = {word: number for number, word in enumerate(whole)}
+        self.last, self.whole = frozenset((sentences or [()])[-1]), frozenset(whole)
+        self.said, self.own = frozenset(words(before)), frozenset(words(clause))
+        self.order = list(dict.fromkeys(_task(graph, key) for key in focus if key in graph))
+        self.done = list(dict.fromkeys(_task(graph, key) for key in now if key in graph))
+        self.first = graph[self.order[0]] if self.order else None
+        self.root = graph.root(self.first.id).id if self.first is not None else ""
+        self.together = [graph[key].parent for key in (self.done or self.order)[:2]]
+
+    def named(self) -> set[str]:
+        """The ids of all that may have a sign beside those of `_PLAIN`."""
+        found = {*self.order, *self.done, self.root, *filter(None, self.together)} - {""}
+        if self.first is not None and self.first.parent:
+            found.add(self.first.parent)
+        heard = self.last | self.said | self.own
+        for word in self.whole | (heard - STOP):  # little words may be a value, they name no task
+            for node in saying(self.graph, word):
+                if node.id in found or not node.active:
+                    continue
+                if is_slot(node):
+                    if word in self.whole and held_in(node).value <= self.whole and node.parent:
+                        found.add(node.parent)
+                elif any(
+                    part_said(node.title, text) for text in (self.last, self.whole, self.said, self.own)
+                ):
+                    found.add(node.id)
+        return found
+
+    def signs(self, tasks: Sequence[TaskNode]) -> dict[str, list[float]]:
+        """The signs of tasks by id, in the order of WEIGHTS."""
+        ends = {
+            node.id: max(self.place.get(word, -1) for word in words(node.title))
+            if part_said(node.title, self.whole)
+            else -1
+            for node in tasks
+        }
+        latest = max(ends.values(), default=-1)
+        return {node.id: self._signs(node, latest=latest >= 0 and ends[node.id] == latest) for node in tasks}
+
+    def _signs(self, node: TaskNode, *, latest: bool) -> list[float]:
+        slots = [part for part in self.graph.parts(node.id) if is_slot(part)]
+        values = [held_in(part).value for part in slots]
+        first, order, done = self.first, self.order, self.done
+        leaf = node.parent is not None and not self.graph.parts(node.id)
+        return [
             float(done[:1] == [node.id]),
             float(node.id in done),
             float(order[:1] == [node.id]),
             1 / (1 + order.index(node.id)) if node.id in order else 0.0,
             float(first is not None and first.parent == node.id),
-            part_said(node.title, last),
-            float(latest >= 0 and ends[node.id] == latest),
-            part_said(node.title, whole),
-            float(any(value and set(value) <= set(whole) for value in values)),
-            part_said(node.title, said),
-            part_said(node.title, own),
-            float(node.parent is not None and not graph.parts(node.id)),
+            part_said(node.title, self.last),
+            float(latest),
+            part_said(node.title, self.whole),
+            float(any(value and value <= self.whole for value in values)),
+            part_said(node.title, self.said),
+            part_said(node.title, self.own),
+            float(leaf),
             float(node.parent is None),
-            float(order[:1] == [node.id] and node.parent is not None and not graph.parts(node.id)),
-            float(node.id == root),
-            float(together == [node.id, node.id]),
-            float(done[:1] == [node.id] and node.parent is not None and not graph.parts(node.id)),
-            float(any(kind_held(part) in kinds for part in slots)),
+            float(order[:1] == [node.id] and leaf),
+            float(node.id == self.root),
+            float(self.together == [node.id, node.id]),
+            float(done[:1] == [node.id] and leaf),
+            float(any(kind_held(part) in self.kinds for part in slots)),
         ]
-    return found
+
+    def first_plain(self, plain: Sequence[float], others: Collection[str]) -> str | None:
+        """The first of the tasks beside others that has just these signs."""
+        keys: Collection[str] | None = None
+        if plain[-1]:
+            index = self.graph.index(_kinds)
+            keys = {self.graph[key].parent or "" for kind in self.kinds for key in index.get(kind, ())}
+        if keys is not None and not keys:
+            return None
+        for node in self.graph.active:
+            if (keys is None or node.id in keys) and node.id not in others and not is_slot(node):
+                if float(node.parent is None) != plain[-6]:
+                    continue
+                if self._signs(node, latest=False) == list(plain):
+                    return node.id
+        return None
 
 
-def most_likely(signs: Mapping[str, Sequence[float]], weights: Sequence[float]) -> str | None:
-    """The task with the most weight, None where there is none."""
-    scores = {
-        key: sum(sign * weight for sign, weight in zip(own, weights, strict=True))
-        for key, own in signs.items()
-    }
-    return max(scores, key=lambda key: scores[key], default=None)
+def _kinds(node: TaskNode) -> tuple[str, ...]:
+    kind = kind_held(node) if is_slot(node) else None
+    return (kind,) if kind is not None else ()
+
+
+def _plain(*, leaf: float = 0, outermost: float = 0, kind: float = 0) -> tuple[float, ...]:
+    return (*[0.0] * 11, leaf, outermost, *[0.0] * 4, kind)
+
+
+_PLAIN = (
+    _plain(leaf=1.0), _plain(outermost=1.0), _plain(), _plain(outermost=1.0, kind=1.0), _plain(kind=1.0),
+)  # fmt: skip
+"""The signs of tasks that nobody spoke of: of such there are many alike, of which only the first counts."""
 
 
 def kind_held(node: TaskNode) -> str | None:
     """The kind of a slot's value; an amount of things is a count: '12 table posies'."""
-    kind = kind_of(node.value or "")
-    return "count" if kind is None and re.match(r"\D{0,12}\d", node.value or "") else kind
+    return _kind_held(node.value or "")
+
+
+@lru_cache(maxsize=32_768)
+def _kind_held(value: str) -> str | None:
+    kind = kind_of(value)
+    counts = re.fullmatch(r"\D{0,12}\d[\d.,]*\D*", value) is not None  # a code has several numbers
+    return "count" if kind is None and counts else kind
 
 
 def _task(graph: TaskGraph, key: str) -> str:

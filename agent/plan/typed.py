@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from taskloom.agent import values
 from taskloom.agent.wording import word_set
+from taskloom.memory.words import words
 
 _DAYS = word_set(
     """mon monday mondays tue tues tuesday tuesdays wed weds wednesday wednesdays thu thur thurs thursday
@@ -28,9 +30,16 @@ _HOUR = re.compile(
     r"|nine|ten|eleven|twelve)(?:[ -]?(?:thirty|fifteen|forty[ -]five|fortyfive))?(?:[ -]?ish)?(?: ?[ap]m)?",
     re.IGNORECASE,
 )
+_MONEY = re.compile(
+    rf"(?:(?:{'|'.join(values.NUMBER_WORDS)}|\d[\d.,]*|an?)[ -]?)+"
+    r"(?:quid|bucks?|grand|pence|p|cents?|fivers?|tenners?)"
+    r"(?: (?:each|a|an|per) ?\w*)?",
+    re.IGNORECASE,
+)
 _NOT_A_HOUR = re.compile(r"(?:\d{1,2}|[a-z]+)", re.IGNORECASE)
 
 
+@lru_cache(maxsize=8192)
 def kind_of(value: str, lead: str = "") -> str | None:
     """The kind of a value ('date', 'time', 'amount', ...), or None.
 
@@ -43,7 +52,7 @@ def kind_of(value: str, lead: str = "") -> str | None:
     named = [part for part in parts if part in _DAYS]
     if named and all(part in _DAYS | _BESIDE or part[:1].isdigit() for part in parts) and ":" not in text:
         return "date"
-    found = values.kind_of(text)
+    found = "amount" if _MONEY.fullmatch(text) else values.kind_of(text)
     if found not in (None, "count"):
         return found
     bare = re.sub(r"^(?:at|by|around|about|before|after|from|until|till)\s+", "", text, flags=re.IGNORECASE)
@@ -70,49 +79,6 @@ def hour(text: str) -> bool:
     return bool(re.fullmatch(r"\d{1,2}", text.strip(" .,!?"))) and int(text.strip(" .,!?")) <= 24
 
 
-_NUMBERED = "|".join(values.NUMBER_WORDS)
-_PAST = re.compile(
-    rf"\b(half|quarter|{_NUMBERED}|\d{{1,2}})(?: minutes?)?(?: (past|to|til))? (\d{{1,2}}|{_NUMBERED})\b",
-    re.IGNORECASE,
-)
-_DAYTIME = re.compile(
-    rf"\b(\d{{1,2}}(?::\d\d)?|{_NUMBERED}) (?:in the|at) (morning|afternoon|evening|night)\b", re.IGNORECASE
-)
-
-
-def clocked(text: str, *, loose: bool = False) -> str:
-    """A text with its times in figures: 'half seven' is 7:30, 'twenty past eight' 8:20, '3.50' 3:50.
-
-    loose: a number alone is an hour as well.
-    """
-    text = re.sub(r"(?<![\d.,£$€])(\d{1,2})[.h](\d\d)(?![\d.,])", r"\1:\2", text)
-    text = re.sub(r"\b([01]\d|2[0-3])([0-5]\d)\b", r"\1:\2", text) if loose else text
-    text = _PAST.sub(_clock, text)
-    text = _DAYTIME.sub(
-        lambda found: f"{_figure(found[1])} {'am' if found[2].lower() == 'morning' else 'pm'}", text
-    )
-    number = (
-        values.number_of(text)
-        if loose and re.fullmatch(rf"(?:at )?(?:\d{{1,2}}|{_NUMBERED})", text.strip(), re.IGNORECASE)
-        else None
-    )
-    return f"{number}:00" if number is not None and 0 < number <= 24 else text
-
-
-def _clock(found: re.Match[str]) -> str:
-    minutes = {"half": 30, "quarter": 15}.get(found[1].lower()) or int(_figure(found[1]))
-    hour = int(_figure(found[3]))
-    if hour > 24 or minutes > 59 or (found[2] is None and found[1].lower() != "half"):
-        return found[0]
-    back = (found[2] or "").lower() in ("to", "til")
-    return f"{(hour - 1) or 12}:{60 - minutes:02}" if back else f"{hour}:{minutes:02}"
-
-
-def _figure(word: str) -> str:
-    number = values.number_of(word)
-    return word if number is None or ":" in word else f"{number}"
-
-
 def lasting(text: str) -> str:
     """A length or an amount in plain words: 'half hour' is 30 minutes, 'a fiver' 5, 'a thousand' 1000."""
     text = re.sub(r"\bhalf (?:an? |of an )?hour\b", "30 minutes", text, flags=re.IGNORECASE)
@@ -121,3 +87,50 @@ def lasting(text: str) -> str:
     text = re.sub(r"\ba thousand\b", "1000", text, flags=re.IGNORECASE)
     text = re.sub(r"\b(?:a )?fiver\b", "5 pounds", text, flags=re.IGNORECASE)
     return re.sub(r"\b(?:a )?tenner\b", "10 pounds", text, flags=re.IGNORECASE)
+
+
+PLACES = frozenset(words("place venue location address room hall where site spot"))
+_NAMES_OF = {
+    "place": PLACES,
+    "date": frozenset(words("date day deadline due when weekday")),
+    "time": frozenset(words("time start end begin finish hour kickoff departure arrival")),
+    "amount": frozenset(words("price cost fee pay rate budget rent deposit charge wage")),
+    "duration": frozenset(words("length duration")),
+}
+_NEVER_FOR = {
+    "amount": ("place", "date", "time", "duration", None),
+    "date": ("place", "time", "amount", "duration"),
+    "time": ("place", "date", "amount", "duration"),
+    "duration": ("place", "date", "amount"),
+}
+"""Of which types a slot never takes a value of a kind; None is a text."""
+
+
+def type_of(title: str, value: str) -> str | None:
+    """What a slot holds: the kind of its value, else that which its name says."""
+    own = words(title)
+    return kind_of(value) or next(
+        (kind for kind, names in _NAMES_OF.items() if own and own[-1] in names), None
+    )
+
+
+def type_named(title: str) -> str | None:
+    """The name of the slots of a type that a slot's name ends with: 'price' for 'camp fee'."""
+    kind = type_of(title, "")
+    return "price" if kind == "amount" else "length" if kind == "duration" else kind
+
+
+def names_a_type(title: str) -> bool:
+    """Whether the name of a slot says only what type it is of: 'date', 'start time'."""
+    own = words(title)
+    return bool(own) and all(any(word in names for names in _NAMES_OF.values()) for word in own)
+
+
+def misfits(title: str, held: str, value: str) -> bool:
+    """Whether a slot of that name and value cannot take another value: a date cannot be 85 quid."""
+    kind, own = kind_of(value), words(title)
+    if kind not in _NEVER_FOR or any(word in _NAMES_OF.get(kind, ()) for word in own):
+        return False
+    if re.fullmatch(r"\d+\.\d\d", value.strip()) and any(word in _NAMES_OF["amount"] for word in own):
+        return False
+    return type_of(title, held) in _NEVER_FOR[kind]

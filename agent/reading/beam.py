@@ -7,9 +7,8 @@ together likeliest first. Probabilities are of the whole: the product of its par
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import TypeAlias
 
 import numpy as np
@@ -19,6 +18,8 @@ Numbers: TypeAlias = NDArray[np.float32]
 Ways: TypeAlias = "list[tuple[float, tuple[int, ...]]]"
 """Ways to choose, the likeliest first: how much log-probability each loses to that, and the choices."""
 Range: TypeAlias = "tuple[int, int]"
+Option: TypeAlias = "tuple[float, int]"
+"""What one choice in a row loses, and the choice."""
 
 BAD = -1e4
 _WITHIN = 6.0  # of log-probability: what loses more is not tried
@@ -134,8 +135,25 @@ def choices(scores: Numbers, limit: int) -> Ways:
             for at, own in enumerate(options) for lost, one in own[1:]
         ]  # fmt: skip
         return [(0.0, first), *heapq.nsmallest(limit - 1, others)]
-    ways = ((sum(lost for lost, _ in one), tuple(chosen for _, chosen in one)) for one in product(*options))
+    ways = (
+        (sum(lost for lost, _ in one), tuple(chosen for _, chosen in one))
+        for one in _products(options, limit)
+    )
     return heapq.nsmallest(limit, ways, key=lambda one: one[0])
+
+
+def _products(options: Sequence[Sequence[Option]], limit: int) -> Iterator[tuple[Option, ...]]:
+    """As `itertools.product`, without what cannot be among the first `limit`; options: each row's best first.
+
+    A way that takes the options i, j, ... of its rows has (i + 1) (j + 1) ... ways that are at least as good,
+    itself among them, all before it.
+    """
+    if not options:
+        yield ()
+        return
+    for place, one in enumerate(options[0][:limit]):
+        for rest in _products(options[1:], limit // (place + 1)):
+            yield (one, *rest)
 
 
 def _together(

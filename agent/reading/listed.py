@@ -17,6 +17,7 @@ from taskloom.memory.words import fold, stem
 EXACT, NEARLY, PARTLY = 1.0, 0.8, 0.6
 """How well words fit a listed value: all of it, but for a letter, a word that only this value has."""
 
+_WHOLE = re.compile(r"\d{1,9}|\d{1,3}(?:,\d{3})+")
 _WORD = re.compile(r"\d+(?:st|nd|rd|th)\b|\d+(?:[:.,]\d+)*|[^\W\d_]+")
 _ALIKE = {
     other: stem(word)
@@ -97,12 +98,16 @@ _EMPTY_FORMS = frozenset(map(form_of, _EMPTY))
 _TYPES = {
     kind: frozenset(map(form_of, names.split()))
     for kind, names in (
+        ("phone", "phone telephone mobile"),
+        ("email", "email mail"),
         ("time", "time hour"),
         ("date", "date day"),
         ("amount", "amount price budget fare cost"),
-        ("number", "number num count people guests size quantity travelers passengers seats rooms tickets"),
+        ("number", "count people guests size quantity travelers passengers seats rooms tickets"),
     )
 }  # fmt: skip
+_COUNTED = frozenset(map(form_of, ("number", "num")))
+_OF = frozenset(map(form_of, ("of", "per", "for")))
 
 
 @lru_cache(maxsize=1024)
@@ -113,8 +118,7 @@ def type_of(slot: SlotSchema) -> str:
     """
     if slot.values:
         return "boolean" if {value.lower() for value in slot.values} <= {"yes", "no"} else "enum"
-    by_name = next((kind for kind, signs in _TYPES.items() if signs & set(forms(slot.name))), None)
-    if by_name is not None:
+    if (by_name := _type_named(forms(slot.name))) is not None:
         return by_name
     kinds = [values.kind_of(one) for one in slot.examples]
     usual = next((kind for kind in kinds if kind and kinds.count(kind) * 2 >= len(kinds)), None)
@@ -123,6 +127,19 @@ def type_of(slot: SlotSchema) -> str:
     if slot.examples:
         return "number" if all(one.isdecimal() for one in slot.examples) else "text"
     return next((kind for kind, signs in _TYPES.items() if signs & set(forms(slot.description))), "text")
+
+
+def _type_named(name: Sequence[str]) -> str | None:
+    """The type that a slot's name tells by its noun: departure time, price per seat, number of rooms.
+
+    "flight number" and "room type" tell none.
+    """
+    if name and name[0] in _COUNTED:
+        return "number"
+    if _TYPES["phone"] & set(name):
+        return "phone"
+    noun = next((before for before, after in pairwise(name) if after in _OF), name[-1] if name else "")
+    return next((kind for kind, signs in _TYPES.items() if noun in signs), None)
 
 
 @lru_cache(maxsize=1024)
@@ -208,9 +225,5 @@ def _typed(text: str, kind: str) -> Iterator[Place]:
     if kind != "number":
         return
     for word in words_of(text):
-        if (
-            word.form.isdigit()
-            and len(word.form) < 5
-            and not any(a < word.end and word.start < b for a, b in used)
-        ):
-            yield Place(word.start, word.end, word.form, NEARLY)
+        if _WHOLE.fullmatch(word.form) and not any(a < word.end and word.start < b for a, b in used):
+            yield Place(word.start, word.end, word.form.replace(",", ""), NEARLY)

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from importlib.resources import files
 from itertools import pairwise
 from threading import Lock
@@ -22,7 +22,7 @@ from tokenizers import Tokenizer
 
 from taskloom.memory.embed import session
 
-from .beam import BAD, Numbers, Way, likeliest
+from .beam import BAD, Numbers, likeliest
 from .clauses import Clause, Mention, Parse
 
 Encode: TypeAlias = Callable[[Sequence[int], Sequence[int]], tuple[Numbers, Numbers, Numbers]]
@@ -32,6 +32,7 @@ Acts: TypeAlias = Callable[[Numbers], Numbers]
 """From vectors of clauses [c, 4 d] to scores of acts [c, a]."""
 
 LONGEST, BEFORE = 160, 60  # word pieces of what is said, and of what was said before
+MOST = 50  # parts of so many word pieces: 20,000 characters of words are 30, of signs 130
 LAST_WORDS = 30  # of what was said before
 WIDER, WIDER_WORDS = 80, 40  # the same, where slots are read
 _SENTENCE = re.compile(r"[.!?;\n]\s")
@@ -73,25 +74,29 @@ class Network:
         """The likeliest readings of a text, the best one first.
 
         before: what was said to its author last. limit: how many; a text longer than the network takes is
-        read part by part and has one only.
+        read part by part and has one only, one of more than MOST parts is not read.
         """
         parts = self._parts(text)
         if len(parts) == 1:
             return self._parses(text, before, limit)
+        if len(parts) > MOST:
+            return (Parse((Clause("unsure", text),), 0.0),)
         parses = [self._parses(part, before, 1)[0] for part in parts]
         clauses = tuple(clause for parse in parses for clause in parse.clauses)
         return (Parse(clauses, math.prod(parse.probability for parse in parses), parses[0].vector),)
 
-    def pieces(self, text: str, before: str = "") -> Pieces:
-        """The word pieces of the beginning of a text, and of the last words before it."""
+    def pieces(self, text: str, before: str = "") -> tuple[Pieces, ...]:
+        """The word pieces of the parts of a text that the network takes, each with the last words before."""
         before = " ".join(before.split()[-WIDER_WORDS:])
-        said, told = self._tokenizer.encode(plain(text)), self._tokenizer.encode(plain(before))
-        size, more = min(len(said.ids), LONGEST), slice(1, 1 + WIDER) if before else slice(0, 0)
-        vectors, _, _ = self._encode(
-            [*said.ids[:size], *told.ids[more]], [0] * size + [1] * len(told.ids[more])
-        )
-        places = [(0, *one) for one in said.offsets[:size]] + [(1, *one) for one in told.offsets[more]]
-        return Pieces(text, before, vectors, tuple(places))
+        told = self._tokenizer.encode(plain(before)) if before else None
+        ids, offsets = (told.ids[1:][-WIDER:], told.offsets[1:][-WIDER:]) if told is not None else ([], [])
+        found = []
+        for part in self._parts(text):
+            said = self._tokenizer.encode(plain(part))
+            vectors, _, _ = self._encode([*said.ids, *ids], [0] * len(said.ids) + [1] * len(ids))
+            places = [(0, *one) for one in said.offsets] + [(1, *one) for one in offsets]
+            found.append(Pieces(part, before, vectors, tuple(places)))
+        return tuple(found)
 
     def _parts(self, text: str) -> list[str]:
         """A text in parts that the network takes, cut at the ends of sentences where there are any."""
@@ -130,19 +135,31 @@ class Network:
         )
         spans = [(offsets[at][0], offsets[end - 1][1]) for at, end in pairwise(ends)]
         vector = tuple(vectors[0].tolist())
+        clause = cache(partial(self._clause, text, spans))
         return tuple(
-            Parse(self._clauses(text, way, spans), math.exp(min(way.sure, 0)), vector, way.parts)
+            Parse(
+                tuple(
+                    clause(*place, way.tags[slice(*place)], act)
+                    for place, act in zip(way.clauses, way.acts, strict=True)
+                ),
+                math.exp(min(way.sure, 0)), vector, way.parts,
+            )
             for way in ways
-        )
+        )  # fmt: skip
 
-    def _clauses(self, text: str, way: Way, spans: Sequence[tuple[int, int]]) -> tuple[Clause, ...]:
-        """What a way to read makes of a text; spans: from where to where its words are."""
-        found = []
-        for (first, after), act in zip(way.clauses, way.acts, strict=True):
-            start = spans[first][0]
-            mentions = self._mentions(text, way.tags[first:after], spans[first:after], start)
-            found.append(Clause(self._names[act], text[start : spans[after - 1][1]], mentions))
-        return tuple(found)
+    def _clause(
+        self,
+        text: str,
+        spans: Sequence[tuple[int, int]],
+        first: int,
+        after: int,
+        tags: Sequence[int],
+        act: int,
+    ) -> Clause:
+        """The clause of the words from first up to after; spans: from where to where each word is."""
+        start = spans[first][0]
+        mentions = self._mentions(text, tags, spans[first:after], start)
+        return Clause(self._names[act], text[start : spans[after - 1][1]], mentions)
 
     def _mentions(
         self, text: str, path: Sequence[int], spans: Sequence[tuple[int, int]], start: int
@@ -193,8 +210,8 @@ class Packaged:
         """The likeliest readings of a text, so many; before: what was said to its author last."""
         return self._read(text, before, limit)
 
-    def pieces(self, text: str, before: str = "") -> Pieces:
-        """The word pieces of a text, and of what was said to its author last."""
+    def pieces(self, text: str, before: str = "") -> tuple[Pieces, ...]:
+        """The word pieces of each part of a text, and of what was said to its author last."""
         return self._loaded().pieces(text, before)
 
     def _run(self, text: str, before: str, limit: int) -> tuple[Parse, ...]:

@@ -24,7 +24,7 @@ from .beam import Numbers
 from .listed import EXACT, Place, own_words, places, told_words, type_of, words_of
 from .network import Pieces
 
-FATES = ("none", "said", "agreed", "any", "yes", "no", "other")
+FATES = ("none", "said", "agreed", "any", "yes", "no")
 """What can become of a slot in a turn."""
 
 TYPES = ("enum", "boolean", "number", "date", "time", "amount", "text")
@@ -37,7 +37,7 @@ NEARLY_AS_GOOD = (
 PLAIN = 0.9  # from which probability on words that are no date, time or number are taken for one
 
 Head = Callable[[dict[str, Numbers]], tuple[Numbers, Numbers]]
-"""From features to scores of the ends of a value [s, l, 2] and of fates [s, 7]; s slots, l word pieces."""
+"""From features to scores of the ends of a value [s, l, 2] and of fates [s, 6]; s slots, l word pieces."""
 
 
 class Key(NamedTuple):
@@ -68,8 +68,9 @@ class Known:
 class Slots:
     """Reads what a message says of slots."""
 
-    def __init__(self, pieces: Callable[[str, str], Pieces], head: Head | None = None) -> None:
-        self._pieces, self._head = pieces, head
+    def __init__(self, pieces: Callable[[str, str], Sequence[Pieces]]) -> None:
+        """pieces: from a text and what it answers to the word pieces of its parts."""
+        self._pieces = pieces
 
     def __call__(
         self, text: str, before: str, schemas: Sequence[TaskSchema], known: Known = Known()
@@ -77,20 +78,38 @@ class Slots:
         """The slots that a message gives a value, the surest first; before: what it answers."""
         if not any(schema.slots for schema in schemas):
             return ()
-        seen = self._pieces(text, before)
-        given, keyed = features(seen, schemas, known)
-        ends, fates = (self._head or _packaged())(given)
-        told = [_softmax(row[: len(FATES) - 1]) for row in fates]
-        found: list[Filled] = []
-        for number in sorted(range(len(keyed)), key=lambda at: -float(told[at][1:].max())):
-            (key, slot), odds = keyed[number], told[number]
-            best = 1 + int(odds[1:].argmax())
-            if 1 - odds[0] >= NEWS:
-                taken = [one.at for one in found if one.at is not None]
-                one = _filled(key, slot, FATES[best], float(1 - odds[0]), seen, ends[number], taken)
-                if one is not None and (key not in known.held or _is_news(one, seen)):
-                    found.append(one)
-        return tuple(found)
+        found = dict[Key, Filled]()
+        for seen in self._pieces(text, before):
+            found |= {one.key: one for one in _read(seen, schemas, known)}
+        return tuple(sorted(found.values(), key=lambda one: -one.probability))
+
+
+def _read(seen: Pieces, schemas: Sequence[TaskSchema], known: Known) -> list[Filled]:
+    """What one part of a message says of slots."""
+    given, keyed = features(seen, schemas, known)
+    ends, fates = _packaged()(given)
+    told = [_odds(slot, row) for (_, slot), row in zip(keyed, fates, strict=True)]
+    found: list[Filled] = []
+    for number in sorted(range(len(keyed)), key=lambda at: -float(told[at][1:].max())):
+        (key, slot), odds = keyed[number], told[number]
+        best = 1 + int(odds[1:].argmax())
+        if 1 - odds[0] >= NEWS:
+            taken = [one.at for one in found if one.at is not None]
+            one = _filled(key, slot, FATES[best], float(1 - odds[0]), seen, ends[number], taken)
+            if one is not None and (key not in known.held or _is_news(one, seen)):
+                found.append(one)
+    return found
+
+
+def _odds(slot: SlotSchema, scores: Numbers) -> Numbers:
+    """The probability of each fate that a slot of this type can have."""
+    truth = [FATES.index("yes"), FATES.index("no")]
+    own = scores[: len(FATES)].copy()
+    if type_of(slot) != "boolean":
+        own[truth] = -np.inf
+    own = np.exp(own - own.max())
+    found: Numbers = own / own.sum()
+    return found
 
 
 def features(
@@ -217,12 +236,6 @@ def _as_listed(slot: SlotSchema, text: str, start: int, stop: int) -> tuple[str,
         listed = slot.values or type_of(slot) == "number"
         return best.value if listed else text[best.start : best.end], (best.start, best.end)
     return "" if slot.values else text[start:stop].strip(" .,!?"), (start, stop)
-
-
-def _softmax(scores: Numbers) -> Numbers:
-    away = np.exp(scores - scores.max())
-    found: Numbers = away / away.sum()
-    return found
 
 
 @cache
