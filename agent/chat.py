@@ -9,38 +9,48 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from rich.console import Console
 
 from taskloom.memory.claims import answer
-from taskloom.memory.operations import Question
+from taskloom.memory.operations import Add, Clarify, Question, Update
 from taskloom.memory.tasks import TaskNode
 
+from .commands import COMMANDS, HELP, command_of
+from .deciding import WANTED, instead, verdict
 from .problems import explain
 from .replies import TemplateResponder
 from .responder import Brief
 from .state import ActionRequest, Approval, CallDecision, Context, Decision, EditedAction, Turn
-from .terminal import Stream, find_tasks, safe, steps, task_history, task_tree
+from .terminal import (
+    Stream,
+    failure,
+    find_tasks,
+    greeting,
+    plan_history,
+    resuming,
+    safe,
+    steps,
+    task_history,
+    task_tree,
+)  # fmt: skip
 from .threads import Taskloom
 
 Read = Callable[[str], str]
 """Gives the next line for a prompt; raises EOFError at the end."""
 
 RULES_ONLY = "rules"
+LEFT = "you wanted something else"
+_VALUES = ("tasks", "history")  # words that mean a command and may be a value, too
 
 
 def read_line(prompt: str) -> str:
-    """The next line of standard input; one that does not come from a terminal is shown as if typed.
+    """The next line of standard input, which is no terminal; it is shown as if typed.
 
     Raises:
         EOFError: there is none.
     """
-    if sys.stdin.isatty() and sys.stdout.isatty():
-        with contextlib.suppress(ImportError):
-            import readline  # noqa: F401  # input() then has line editing and a history
-        return input(prompt)
     sys.stdout.write(prompt)
     sys.stdout.flush()
     line = sys.stdin.readline()
@@ -66,39 +76,41 @@ class Chat:
     ) -> None:
         self.app, self.console, self.read = app, console, read
         self.thread, self.context, self.home = thread, context, home
-        self.commands: dict[str, tuple[Callable[[str], None], str, str]] = {
-            "/tasks": (self._tasks, "", "draw the task tree"),
-            "/history": (self._history, "TASK", "every state of a task, and the words behind it"),
-            "/why": (self._why, "TASK", "why a task is as it is"),
-            "/good": (self._good, "", "the last change was right"),
-            "/bad": (self._bad, "", "the last change was wrong; /undo takes it back"),
-            "/undo": (self._undo, "", "take the last change back"),
-            "/export": (self._export, "[FILE]", "write the thread to a file"),
-            "/import": (self._import, "FILE", "put an export in place of this thread's tasks"),
-            "/thread": (self._thread, "", "which thread this is, and how to resume it"),
-            "/help": (self._help, "", "this list"),
-            "/quit": (self._quit, "", "leave; Ctrl-D does the same"),
-        }
+        self.commands: dict[str, Callable[[str], None]] = {
+            "/tasks": self._tasks, "/history": self._history, "/why": self._why, "/good": self._good,
+            "/bad": self._bad, "/undo": self._undo, "/export": self._export, "/import": self._import,
+            "/thread": self._thread, "/help": self._help, "/quit": self._quit,
+        }  # fmt: skip
         self._left = False
+        self._next: list[str] = []  # typed at a question, and about something else
 
-    def run(self) -> None:
-        """Talk until the user leaves; every reply that was shown is on disk."""
+    def run(self, first: str = "") -> None:
+        """Talk until the user leaves; every reply that was shown is on disk.
+
+        first: a line that was read already, after a greeting.
+        """
         try:
-            self._greet()
+            if first:
+                self._take(first)
+            else:
+                self._greet()
             while not self._left:
-                line = self.read("> ").strip()
-                if line:
-                    self._guarded(self._command if line.startswith("/") else self._say, line)
+                self._take(self._next.pop(0) if self._next else self.read("> ").strip())
         except EOFError:
             self.console.print()
         except KeyboardInterrupt:
             self.console.print("\nStopped. What was answered is kept.")
-        self.console.print(f"Resume with: {self._resume()}", soft_wrap=True)
+        self.console.print(resuming(self.thread, self.context.user_id), soft_wrap=True)
+
+    def names(self) -> list[str]:
+        """Ids and titles of the tasks that there are, for Tab."""
+        nodes = self.app.tasks(self.thread).active
+        return [name for node in nodes for name in (node.id, safe(node.title))]
 
     def _greet(self) -> None:
         turn: Turn | None = self.app.state(self.thread).values.get("turn")
         about = f"{turn.number} turns so far" if turn else "new"
-        self.console.print(f"Thread {safe(self.thread)} ({about}). /help lists commands, /quit leaves.")
+        self.console.print(greeting(self.thread, about))
         if turn and turn.utterance:
             self.console.print(f"> {safe(turn.utterance)}", style="dim")
         if turn and turn.reply:
@@ -108,15 +120,29 @@ class Chat:
             self._turn(lambda stream: self.app.decide(approve, thread=self.thread, context=self.context,
                                                       ask=self._approve, show=stream.show))  # fmt: skip
 
+    def _take(self, line: str) -> None:
+        """Do what a line says."""
+        if not line:
+            return
+        if command := "" if self._asked_for(line) else command_of(line):
+            self._guarded(self._command, command)
+        else:
+            self._guarded(self._say, line)
+
+    def _asked_for(self, line: str) -> bool:
+        """Whether a word that may mean a command may as well be the value that was asked for."""
+        question = self.app.state(self.thread).values.get("question") if line.lower() in _VALUES else None
+        choice = question.choices[0] if isinstance(question, Clarify) and question.choices else None
+        return isinstance(choice, Add | Update) and choice.value is None
+
     def _guarded(self, action: Callable[[str], None], line: str) -> None:
         """Carry out what was typed; what goes wrong is told, and the talk goes on."""
         try:
             action(line)
         except Exception as error:
-            told = explain(error, self.home)
-            if told is None:
+            if (told := explain(error, self.home)) is None:
                 raise
-            self.console.print(f"That did not work: {safe(told)}.", style="red")
+            self.console.print(failure(told), style="red")
 
     def _say(self, words: str, context: Context | None = None) -> None:
         self._turn(lambda stream: self.app.talk(words, thread=self.thread, context=context or self.context,
@@ -130,12 +156,16 @@ class Chat:
         """Ask whether to go on with what the graph wants an approval for; each call is decided by itself."""
         if approval.action == "call":
             return Decision(decisions=tuple(map(self._decide, approval.action_requests)))
+        if self._next:  # the user is at something else by now
+            return False
         self.console.print(safe(approval.question), style="yellow")
         self.console.print(f"  {safe(', '.join(approval.tasks))}", style="dim")
         return self._yes()
 
     def _decide(self, request: ActionRequest) -> CallDecision:
         """Approve a call, change its parameters, or reject it with a reason; the end of the input rejects."""
+        if self._next:  # the user is at something else by now
+            return CallDecision(type="reject", message=LEFT)
         args = dict(request.args)
         self.console.print(f"{safe(request.name)}: {safe(request.description)}", style="yellow")
         with contextlib.suppress(EOFError):
@@ -145,43 +175,58 @@ class Chat:
                 said = self.read("Do it? y / n / n REASON / NAME=VALUE to change: ").strip()
                 name, equals, value = said.partition("=")
                 answer, _, reason = said.partition(" ")
-                if answer.lower() in ("y", "yes") and not reason:
-                    edited = EditedAction(name=request.name, args=args)
-                    kind: Any = "approve" if args == request.args else "edit"
-                    return CallDecision(type=kind, edited_action=edited if kind == "edit" else None)
-                if answer.lower() in ("n", "no"):
+                if answer.lower() in ("n", "no") and not said.endswith("?"):
                     return CallDecision(type="reject", message=reason.strip())
                 if equals and name.strip() in args:
                     args[name.strip()] = _json_or_words(value.strip())
+                    continue
+                match verdict(said):
+                    case "yes":
+                        edited = EditedAction(name=request.name, args=args)
+                        kind: Any = "approve" if args == request.args else "edit"
+                        return CallDecision(type=kind, edited_action=edited if kind == "edit" else None)
+                    case "no" | "left":
+                        self._goes_on(said)
+                        return CallDecision(type="reject", message=LEFT)
+                self.console.print(WANTED)
         return CallDecision(type="reject", message="the input ended before it was decided")
 
     def _yes(self) -> bool:
-        """Read until there is a yes or a no; the end of the input is a no."""
+        """Read until there is a yes or a no, or something else is wanted; the end of the input is a no."""
         with contextlib.suppress(EOFError):
             while True:
-                said = self.read("y/n? ").strip().lower()
-                if said in ("y", "yes", "n", "no"):
-                    return said.startswith("y")
+                said = self.read("y/n? ").strip()
+                match verdict(said):
+                    case "yes":
+                        return True
+                    case "no" | "left":
+                        self._goes_on(said)
+                        return False
+                self.console.print(WANTED)
         return False
+
+    def _goes_on(self, said: str) -> None:
+        """Do next what is wanted in place of what was asked."""
+        if other := instead(said):
+            self._next.append(other)
 
     # ---- commands -----------------------------------------------------------------------------
 
     def _command(self, line: str) -> None:
         name, _, rest = line.partition(" ")
-        if name.lower() not in self.commands:
+        action = self.commands.get(name.lower())
+        if action is None:
             self.console.print(f"There is no {safe(name)}; /help lists what there is.")
             return
-        action, wants, _text = self.commands[name.lower()]
+        wants, _ = COMMANDS[name.lower()]
         if wants and not wants.startswith("[") and not rest.strip():
             self.console.print(f"{name} needs a {wants.lower()}: {name} {wants}")
             return
         action(rest.strip())
 
     def _help(self, _: str) -> None:
-        self.console.print("Say what you want to plan, change or know. Commands:")
-        for name, (_action, wants, text) in self.commands.items():
-            self.console.print(f"  {f'{name} {wants}':<16} {text}")
-        self.console.print("TASK is an id from /tasks (t3) or a name (destination).")
+        for line in HELP:
+            self.console.print(line)
 
     def _tasks(self, _: str) -> None:
         self.console.print(task_tree(self.app.tasks(self.thread)))
@@ -199,7 +244,9 @@ class Chat:
         return None
 
     def _history(self, words: str) -> None:
-        if node := self._task(words):
+        if not words:
+            self.console.print(plan_history(self.app.tasks(self.thread)))
+        elif node := self._task(words):
             self.console.print(task_history(node))
 
     def _why(self, words: str) -> None:
@@ -232,14 +279,11 @@ class Chat:
         self._turn(lambda _: self.app.load(text, thread=self.thread, context=self.context, ask=self._approve))
 
     def _thread(self, _: str) -> None:
-        self.console.print(f"Thread {safe(self.thread)}. Resume with: {self._resume()}", soft_wrap=True)
+        resume = resuming(self.thread, self.context.user_id)
+        self.console.print(f"Thread {safe(self.thread)}. {resume}", soft_wrap=True)
 
     def _quit(self, _: str) -> None:
         self._left = True
-
-    def _resume(self) -> str:
-        user = "" if self.context.user_id == "local" else f" --user {quote(self.context.user_id)}"
-        return safe(f"taskloom chat --thread {quote(self.thread)}{user}")
 
 
 def _json_or_words(text: str) -> Any:

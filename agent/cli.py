@@ -10,17 +10,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
-from shutil import which
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from .command import AsJson, examples, print_json
+from .command import AsJson, examples, print_json, program
 from .memory_commands import memory
 from .tool_commands import tools
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from .chat import Chat
     from .settings import Settings
     from .state import Context
     from .threads import Taskloom
@@ -117,15 +120,41 @@ def _root(
 )
 def chat(thread: Thread = None, user: User = None, schemas: Schemas = None) -> None:
     """Talk, and go on where a thread was left."""
-    from .chat import Chat
     from .terminal import console
 
-    given = _settings()
+    given, out = _settings(), console()
+    user, thread = _named(user), _checked(thread)
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        _converse(given, out, thread, user, schemas)
+        return
+    from .chat import Chat
+
     context = _context(user, schemas)
     with _opened(given) as opened:
-        Chat(
-            opened, console(), thread=_checked(thread) or _new(opened), context=context, home=given.home
-        ).run()
+        Chat(opened, out, thread=thread or _new(opened), context=context, home=given.home).run()
+
+
+def _converse(
+    given: Settings, out: Console, thread: str | None, user: str | None, schemas: Path | None
+) -> None:
+    """Talk on a terminal."""
+    from .keyboard import Keyboard
+    from .opening import Opening, Place, begun, converse
+
+    keyboard = Keyboard()
+    name = thread or next(name for name in _names() if not begun(given.home, name))
+
+    def made() -> Chat:
+        from .chat import Chat
+        from .threads import Taskloom
+
+        context = _context(user, schemas)
+        app = Taskloom.open(given)
+        return Chat(app, out, thread=name, context=context, home=given.home, read=keyboard.read)
+
+    at = Place(name, user or "local", given.home, new=begun(given.home, name) is False)
+    with Opening(made) as opening:
+        converse(opening, keyboard, out, at)
 
 
 @app.command(
@@ -155,7 +184,7 @@ def run(
 
     name = "standard input" if str(script) == "-" else str(script)
     lines = read_script(sys.stdin.buffer.read() if str(script) == "-" else script.read_bytes(), name)
-    context, given, thread = _context(user, schemas), _settings(), _checked(thread)
+    context, given, thread = _context(_named(user), schemas), _settings(), _checked(thread)
     kept, last = thread is not None or user is not None, None
     home = nullcontext(given) if kept else _temporary_home(given)
     with home as given, _opened(given, kept=kept) as opened:
@@ -219,8 +248,7 @@ def demo(
             out.print()
             out.file.flush()
             sleep(pause)
-    command = sys.argv[0] if Path(sys.argv[0]).name == "taskloom" and not which("taskloom") else "taskloom"
-    out.print(f"Your turn: {command} chat")
+    out.print(f"Your turn: {program()} chat", soft_wrap=True)
 
 
 # ---- threads --------------------------------------------------------------------------------------
@@ -253,7 +281,7 @@ def threads(as_json: AsJson = False) -> None:
     elif found:
         console().print(thread_list(found, console().width))
     else:
-        typer.echo("No threads yet. Begin one with: taskloom chat")
+        typer.echo(f"No threads yet. Begin one with: {program()} chat")
 
 
 @app.command(
@@ -338,7 +366,7 @@ def import_thread(
             reply = opened.load(text.decode("utf-8-sig", "replace"), thread=name).reply
         except GraphError as error:
             raise InputError(f"{file}: {error}") from error
-    typer.echo(f"{reply} Go on with: taskloom chat --thread {name}")
+    typer.echo(f"{reply} Go on with: {program()} chat --thread {quote(name)}")
 
 
 @app.command(
@@ -425,12 +453,17 @@ def _context(user: str | None, schemas: Path | None) -> Context:
     from .graph import schemas_in
     from .state import Context
 
-    if user is not None and not user.strip():
-        raise typer.BadParameter("a user has a name", param_hint="--user")
     fields: dict[str, Any] = {} if user is None else {"user_id": user}
     if schemas is not None:
         fields["schemas"] = list(schemas_in(schemas))
     return Context(**fields)
+
+
+def _named(user: str | None) -> str | None:
+    """The user, if they can be called so."""
+    if user is not None and not user.strip():
+        raise typer.BadParameter("a user has a name", param_hint="--user")
+    return user
 
 
 def _checked(thread: str | None) -> str | None:
@@ -458,12 +491,16 @@ def _existing(opened: Taskloom, thread: str | None) -> str:
 
 def _new(opened: Taskloom) -> str:
     """A name for a new thread, which no thread has."""
+    return next(name for name in _names() if not opened.state(name).values)
+
+
+def _names() -> Iterator[str]:
+    """Names for a new thread."""
     from datetime import datetime
-    from itertools import count
 
     now = datetime.now().astimezone()
-    names = (f"{now:%m%d-%H%M}-{_token(3)}" for _ in count())
-    return next(name for name in names if not opened.state(name).values)
+    while True:
+        yield f"{now:%m%d-%H%M}-{_token(3)}"
 
 
 def _token(length: int) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
+from shlex import quote
+from shutil import which
 from typing import Annotated, Any
 
 import typer
@@ -22,3 +25,12 @@ def print_json(value: Any, *, indent: int | None = 2) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     typer.echo(text.encode("utf-8", "backslashreplace").decode())
     sys.stdout.flush()
+
+
+def program() -> str:
+    """How to call this program where it was called: by its name where that finds it, else by its path."""
+    called = Path(sys.argv[0])
+    if called.name != "taskloom" or not called.is_file():
+        return "taskloom"
+    found = which("taskloom")
+    return "taskloom" if found and called.samefile(found) else quote(sys.argv[0])

@@ -64,7 +64,7 @@ def _version(name: str) -> str:
 def _mode(given: Settings) -> str:
     if not given.model:
         sent = "nothing is sent anywhere" if not given.embeddings else "texts are sent to be embedded"
-        return f"rules only, {sent} (TASKLOOM_MODEL names a model)"
+        return f"no language model, {sent} (TASKLOOM_MODEL names one)"
     reading = {"auto": "reads all but bare answers", "model": "reads every turn", "local": "does not read"}
     writing = {"template": "by template", "model": "by the model", "auto": "by template where one fits"}
     return f"the model {given.model} {reading[given.reader]}; replies {writing[given.replies]}"

@@ -24,7 +24,7 @@ class Settings(BaseSettings):
         env_prefix="TASKLOOM_", env_ignore_empty=True, extra="ignore", frozen=True, populate_by_name=True
     )
 
-    model: str = Field(default="", description="Chat model; '' understands and answers by rules alone.")
+    model: str = Field(default="", description="Chat model; '' works without one.")
     openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
     openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
     home: Path = Field(default=Path("~/.taskloom"), description="Where threads and memory are kept.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -14,6 +15,7 @@ from rich.tree import Tree
 
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
 
+from .command import program
 from .wording import clip
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _VALUE = 60  # characters of a value in a tree
+_SAID = 200  # characters of a value or of what was said in a history
 
 _STATUS = {"proposed": "proposed", "done": "done", "inactive": "on hold", "removed": "removed"}
 _DID = {
@@ -40,6 +43,22 @@ def console(*, errors: bool = False) -> Console:
 def safe(text: str) -> str:
     """Text without characters that a terminal would act on; line ends and tabs stay."""
     return _CONTROL.sub("", text)
+
+
+def greeting(thread: str, about: str) -> str:
+    """The first line of a talk; about: how far its thread is."""
+    return f"Thread {safe(thread)} ({about}). /help lists commands, /quit leaves."
+
+
+def resuming(thread: str, user: str = "local") -> str:
+    """The last line of a talk: the command that goes on with it."""
+    who = "" if user == "local" else f" --user {quote(user)}"
+    return f"Resume with: {safe(f'{program()} chat --thread {quote(thread)}{who}')}"
+
+
+def failure(told: str) -> str:
+    """What did not work, where the talk goes on."""
+    return f"That did not work: {safe(told)}."
 
 
 # ---- tasks ----------------------------------------------------------------------------------------
@@ -126,23 +145,42 @@ def find_tasks(graph: TaskGraph, words: str) -> list[TaskNode]:
 
 def task_history(node: TaskNode) -> RenderableType:
     """Every state of a task, the first one first, with the words that brought it about."""
-    table = Table(box=None, pad_edge=False, show_edge=False, header_style="dim")
-    for name in ("turn", "", "then it was", "because you said"):
-        table.add_column(name, overflow="fold", justify="right" if name == "turn" else "left")
-    states: Sequence[Revision] = node.states()
-    for state in states:
-        said = clip(state.said, 200)
-        what = state.value or state.title
-        if not state.active:
-            what = f"({_STATUS[state.status]})"
-        table.add_row(
-            str(state.turn),
-            _DID.get(state.op, state.op),
-            safe(clip(what, 200)),
-            safe(f'"{said}"' if said else ""),
-            style="bold" if state is node else "",
-        )
+    table = _states("then it was")
+    for state in node.states():
+        _state(table, state, _shown_as(state), bold=state is node)
     return Group(Text(safe(f"{node.id} {node.title} ({node.slot})")), table)
+
+
+def plan_history(graph: TaskGraph) -> RenderableType:
+    """What changed in all of the plan, the first change first, with the words that brought it about."""
+    found = sorted((state for node in graph.values() for state in node.states()), key=lambda one: one.turn)
+    if not found:
+        return Text("Nothing has changed yet.", "dim")
+    table = _states("what")
+    for state in found:
+        what = _shown_as(state)
+        _state(table, state, what if what == state.title else f"{state.title}: {what}")
+    return table
+
+
+def _states(what: str) -> Table:
+    """An empty table for states; what: the heading of the column that tells them."""
+    table = Table(box=None, pad_edge=False, show_edge=False, header_style="dim")
+    table.add_column("turn", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column(what, overflow="fold")
+    table.add_column("because you said", overflow="fold")
+    return table
+
+
+def _state(table: Table, state: Revision, what: str, *, bold: bool = False) -> None:
+    said = f'"{clip(state.said, _SAID)}"' if state.said else ""
+    did = _DID.get(state.op, state.op)
+    table.add_row(str(state.turn), did, safe(clip(what, _SAID)), safe(said), style="bold" if bold else "")
+
+
+def _shown_as(state: Revision) -> str:
+    return state.value or state.title if state.active else f"({_STATUS[state.status]})"
 
 
 # ---- threads --------------------------------------------------------------------------------------
