@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from taskloom.agent import settings as environment
 
 settings.register_profile(
     "quick", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -22,3 +25,9 @@ for name in [
 for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES"):
     os.environ.pop(name, None)
 os.environ["TERM"] = "xterm-256color"
+
+
+@pytest.fixture(autouse=True)
+def _environment_read_anew() -> None:
+    """What a test reads of the environment is not what the one before it set there."""
+    environment.settings.cache_clear()

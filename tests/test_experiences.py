@@ -331,7 +331,7 @@ def test_ids_of_another_thread_are_not_taken_over() -> None:
     assert "t2" not in example(given)
 
 
-WORDS = st.lists(st.text(string.ascii_lowercase, min_size=1, max_size=6), min_size=1, max_size=8)
+WORDS = st.lists(st.text(string.ascii_lowercase, min_size=1, max_size=6), min_size=1, max_size=8, unique=True)
 
 
 @given(taught=WORDS, taken=st.sets(st.integers(0, 7), max_size=4), utterance=WORDS, copied=st.data())

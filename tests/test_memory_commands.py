@@ -52,14 +52,12 @@ ALL = (UNIT, PLAIN, FACT, FORMER, DONE)
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of its own, and an environment without settings."""
     for name in [name for name in os.environ if name.startswith(("TASKLOOM_", "OPENAI_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("TASKLOOM_HOME", str(tmp_path / "home"))
-    settings.cache_clear()
-    yield tmp_path / "home"
-    settings.cache_clear()
+    return tmp_path / "home"
 
 
 @pytest.fixture

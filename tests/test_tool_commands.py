@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -78,16 +78,14 @@ shared: {{budget: 500}}
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of its own, and an environment without settings."""
     for name in [name for name in os.environ if name.startswith(("TASKLOOM_", "OPENAI_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("TASKLOOM_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("BOOKED", str(tmp_path / "booked.txt"))
     monkeypatch.setattr(sys, "path", [*sys.path])
-    settings.cache_clear()
-    yield tmp_path / "home"
-    settings.cache_clear()
+    return tmp_path / "home"
 
 
 @pytest.fixture

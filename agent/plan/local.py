@@ -16,7 +16,7 @@ from taskloom.agent.grounding import ground
 from taskloom.agent.interpreter import Interpreter, Reading, Step, View
 from taskloom.agent.reading.clauses import Parse
 from taskloom.agent.reading.slots import Slots
-from taskloom.agent.slots import allowed, offered_roots
+from taskloom.agent.slots import ANY, allowed, offered_roots
 from taskloom.agent.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, TOO_MUCH, clip
 from taskloom.memory.operations import Add, Check, Clarify, Operation, Update
 
@@ -105,12 +105,15 @@ class Local:
         filling = Filling(view)
         found = self.slots(utterance, before, view.schemas, filling.known()) if self.slots is not None else ()
         kept = filling.plausible(found)
+        asked = view.question is not None and view.question.question in before
+        if asked and {one.value for one in kept} == {ANY} and {one.act for one in by_rules.steps} == {"no"}:
+            return by_rules  # "I don't know yet" is no value
         by_pattern = _filled_by(ground(by_rules.steps, view), view)
         if len(kept) > by_pattern:
-            asked = tuple(step for step in by_rules.steps if step.act == "ask")
+            asks = tuple(step for step in by_rules.steps if step.act == "ask")
             left = [step.text for step in by_rules.steps if _is_elsewhere(step, filling)]
             note = f"I did not take in: “{clip(left[0], 60)}”." if left else ""
-            return Reading((*filling.steps(kept, utterance), *asked), by="network", note=note)
+            return Reading((*filling.steps(kept, utterance), *asks), by="network", note=note)
         if by_pattern:
             return by_rules
         parse, *_ = self.parse(utterance, before, 1)

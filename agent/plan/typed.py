@@ -31,7 +31,7 @@ _HOUR = re.compile(
     re.IGNORECASE,
 )
 _MONEY = re.compile(
-    rf"(?:(?:{'|'.join(values.NUMBER_WORDS)}|\d[\d.,]*|an?)[ -]?)+"
+    rf"(?:(?:{'|'.join(values.NUMBER_WORDS)}|\d[\d.,]*+|an?)[ -]?)+"
     r"(?:quid|bucks?|grand|pence|p|cents?|fivers?|tenners?)"
     r"(?: (?:each|a|an|per) ?\w*)?",
     re.IGNORECASE,
