@@ -29,13 +29,13 @@ from langchain_core.tools import BaseTool, StructuredTool
 from rich.console import Console
 from rich.table import Table
 
-from taskloom.agent.act import Equipment
-from taskloom.agent.choosing import Check, Choice, Situation
-from taskloom.agent.graph import build_graph
-from taskloom.agent.interpreter import Usage
-from taskloom.agent.nodes import Services, Voice
-from taskloom.agent.replies import TemplateResponder
-from taskloom.agent.rules import Rules
+from taskloom.agent.acting.subgraph import Equipment
+from taskloom.agent.graph.build import build_graph
+from taskloom.agent.graph.nodes import Services, Voice
+from taskloom.agent.models.chooser import Check, Choice, Situation
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.replying.templates import TemplateResponder
+from taskloom.agent.turn.reading import Usage
 from taskloom.tools.planner import Cell, Grid, Planner, planner_tool
 from taskloom.tools.registry import Registry, equip
 

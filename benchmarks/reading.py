@@ -35,14 +35,14 @@ from rich.console import Console  # noqa: E402
 from rich.progress import Progress  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from taskloom.agent.gate import spared  # noqa: E402
-from taskloom.agent.graph import default_services  # noqa: E402
-from taskloom.agent.interpreter import Interpreter, Reading, View  # noqa: E402
-from taskloom.agent.nodes import Services, Voice  # noqa: E402
-from taskloom.agent.replies import TemplateResponder  # noqa: E402
-from taskloom.agent.rules import Rules  # noqa: E402
+from taskloom.agent.graph.nodes import Services, Voice  # noqa: E402
+from taskloom.agent.graph.wiring import default_services  # noqa: E402
+from taskloom.agent.reading.gate import spared  # noqa: E402
+from taskloom.agent.reading.patterns.rules import Rules  # noqa: E402
+from taskloom.agent.replying.templates import TemplateResponder  # noqa: E402
 from taskloom.agent.settings import Settings  # noqa: E402
-from taskloom.agent.threads import Taskloom  # noqa: E402
+from taskloom.agent.threads.taskloom import Taskloom  # noqa: E402
+from taskloom.agent.turn.reading import Interpreter, Reading, View  # noqa: E402
 from tests.judging import NOW, Dialogue, Record, faults, played  # noqa: E402
 from tests.test_recordings import FILES, REPLIES  # noqa: E402
 

@@ -32,7 +32,7 @@ from rich.console import Console  # noqa: E402
 from rich.progress import Progress  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from taskloom.agent.prompts import READ  # noqa: E402
+from taskloom.agent.models.prompts import READ  # noqa: E402
 from taskloom.memory.retrieve import tokens  # noqa: E402
 from tests.openai_server import words_of  # noqa: E402
 from tests.test_recordings import FILES, replayed  # noqa: E402

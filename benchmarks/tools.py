@@ -30,11 +30,11 @@ from langchain_core.tools import StructuredTool
 from rich.console import Console
 from rich.table import Table
 
-from taskloom.agent.act import Equipment
-from taskloom.agent.graph import default_services
-from taskloom.agent.search import HybridIndex
+from taskloom.agent.acting.index import HybridIndex
+from taskloom.agent.acting.subgraph import Equipment
+from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings
-from taskloom.agent.threads import Taskloom
+from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.memory.embed import MiniLM
 from taskloom.memory.ranking import Corpus
 from taskloom.memory.records import Fact, now

@@ -53,8 +53,8 @@ from rich.table import Table  # noqa: E402
 from typing_extensions import TypedDict  # noqa: E402
 
 from taskloom.agent.settings import Settings  # noqa: E402
-from taskloom.agent.state import SNAPSHOT_EVERY, Turn  # noqa: E402
-from taskloom.agent.threads import Taskloom  # noqa: E402
+from taskloom.agent.threads.taskloom import Taskloom  # noqa: E402
+from taskloom.agent.turn.state import SNAPSHOT_EVERY, Turn  # noqa: E402
 from taskloom.memory.retrieve import tokens  # noqa: E402
 from taskloom.memory.tasks import TaskGraph  # noqa: E402
 

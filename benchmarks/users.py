@@ -61,11 +61,12 @@ from rich.progress import track
 from rich.table import Table
 from sessions import Row, place, rows, spoken, units
 
-from taskloom.agent.longterm import LongTerm
+from taskloom.agent.plan.slots import held_slots, load_schemas
+from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.settings import Settings
-from taskloom.agent.slots import TaskSchema, held_slots, load_schemas
-from taskloom.agent.state import Context, Turn
-from taskloom.agent.threads import Taskloom
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.schemas import TaskSchema
+from taskloom.agent.turn.state import Context, Turn
 from taskloom.memory.judge import CANDIDATES, rank_units
 from taskloom.memory.operations import Add, Update
 from taskloom.memory.records import IntentUnit, now

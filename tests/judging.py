@@ -35,11 +35,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
-from taskloom.agent.graph import default_services
-from taskloom.agent.script import play, read_script
+from taskloom.agent.cli.script import play, read_script
+from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings
-from taskloom.agent.state import Context
-from taskloom.agent.threads import Taskloom
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.state import Context
 
 HERE = Path(__file__).parent
 KNOWN = HERE / "known.json"

@@ -26,15 +26,16 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from taskloom.agent.act import Equipment
-from taskloom.agent.state import Approval
-from taskloom.agent.threads import Taskloom, Threads
+from taskloom.agent.acting.subgraph import Equipment
+from taskloom.agent.threads.store import Threads
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.state import Approval
 from taskloom.tools.journal import FileJournal, Journal, MemoryJournal
 from taskloom.tools.registry import Registry, equip
 from tests.test_act import TRIP, services
 
 SAID = (TRIP, "set t2 Bergen", "yes")
-SOURCES = ("agent/act.py", "agent/nodes.py", "agent/threads.py", "tools/journal.py", "tools/calls.py",
+SOURCES = ("agent/acting/subgraph.py", "agent/graph/nodes.py", "agent/threads/taskloom.py", "tools/journal.py", "tools/calls.py",
            "checkpoint/sqlite/__init__.py", "tests/killing.py")  # fmt: skip
 OUTSIDE = frozenset({"execute", "executemany", "executescript", "commit", "write", "fsync"})
 

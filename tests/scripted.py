@@ -12,10 +12,11 @@ langgraph.json.
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from taskloom.agent.graph import Taskgraph, build_graph
-from taskloom.agent.interpreter import Asked, Reading, Step, Usage, View
-from taskloom.agent.nodes import Services, Voice
-from taskloom.agent.responder import Brief, Responder
+from taskloom.agent.graph.build import Taskgraph, build_graph
+from taskloom.agent.graph.nodes import Services, Voice
+from taskloom.agent.turn.brief import Brief, Responder
+from taskloom.agent.turn.reading import Reading, Usage, View
+from taskloom.agent.turn.steps import Asked, Step
 from taskloom.memory.operations import (
     Add,
     Check,

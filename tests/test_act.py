@@ -23,20 +23,22 @@ from langgraph.types import Command
 from pydantic import SecretStr, ValidationError
 from rich.console import Console
 
-from taskloom.agent.act import Equipment
-from taskloom.agent.chat import Chat
-from taskloom.agent.choosing import Check, Choice, ChoiceError, Chooser, ModelChooser, Situation
-from taskloom.agent.finding import tool_results
-from taskloom.agent.graph import Taskgraph, build_graph
-from taskloom.agent.interpreter import Step, Usage, View
-from taskloom.agent.llm import chat_model
-from taskloom.agent.nodes import Services, Voice
-from taskloom.agent.replies import TemplateResponder
-from taskloom.agent.rules import Rules
-from taskloom.agent.script import play, read_script
+from taskloom.agent.acting.subgraph import Equipment
+from taskloom.agent.cli.chat import Chat
+from taskloom.agent.cli.script import play, read_script
+from taskloom.agent.graph.build import Taskgraph, build_graph
+from taskloom.agent.graph.nodes import Services, Voice
+from taskloom.agent.models.chooser import Check, Choice, ChoiceError, Chooser, ModelChooser, Situation
+from taskloom.agent.models.openai import chat_model
+from taskloom.agent.plan.finder import tool_results
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings
-from taskloom.agent.state import CallDecision, Context, Decision, EditedAction, Turn
-from taskloom.agent.threads import Taskloom, Threads
+from taskloom.agent.threads.store import Threads
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.reading import Usage, View
+from taskloom.agent.turn.state import CallDecision, Context, Decision, EditedAction, Turn
+from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Add, Operation, Undo, apply
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.tools.agents import ABOVE

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
-from taskloom.agent.search import HybridIndex
+from taskloom.agent.acting.index import HybridIndex
 from taskloom.memory.embed import MiniLM
 from taskloom.tools import passages as reading_files
 from taskloom.tools.bank import TEXT_CHARACTERS, Collection, Hit, MemoryBank, as_prompt

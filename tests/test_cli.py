@@ -27,16 +27,17 @@ from filelock import FileLock, Timeout
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from taskloom.agent.chat import Chat, write_file
-from taskloom.agent.cli import app, main
-from taskloom.agent.deciding import WANTED
-from taskloom.agent.doctor import Finding
-from taskloom.agent.graph import JOURNAL
-from taskloom.agent.problems import InputError, explain
-from taskloom.agent.script import Line, Played, read_script
-from taskloom.agent.state import Change, Context, Turn
-from taskloom.agent.terminal import Stream, find_tasks, safe, task_history, task_tree
-from taskloom.agent.threads import Taskloom, ThreadBusyError, Threads
+from taskloom.agent.cli.chat import Chat, write_file
+from taskloom.agent.cli.deciding import WANTED
+from taskloom.agent.cli.doctor import Finding
+from taskloom.agent.cli.main import app, main
+from taskloom.agent.cli.problems import InputError, explain
+from taskloom.agent.cli.screen import Stream, find_tasks, safe, task_history, task_tree
+from taskloom.agent.cli.script import Line, Played, read_script
+from taskloom.agent.graph.wiring import JOURNAL
+from taskloom.agent.threads.store import ThreadBusyError, Threads
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.state import Change, Context, Turn
 from taskloom.memory.operations import (
     Add,
     Complete,
@@ -73,7 +74,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def invoke(home: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """Run a command with the scripted interpreter; the exit code is checked."""
-    monkeypatch.setattr("taskloom.agent.threads.default_services", lambda given, **_: services())
+    monkeypatch.setattr("taskloom.agent.threads.taskloom.default_services", lambda given, **_: services())
 
     def run(*args: str | Path, code: int = 0, **more: Any) -> Result:
         result = CliRunner().invoke(app, [str(arg) for arg in args], **more)
@@ -112,7 +113,7 @@ def test_help_lists_every_command_and_loads_little() -> None:
     shown = subprocess.run([TASKLOOM, "--help"], capture_output=True, text=True, check=True).stdout
     assert re.findall(r"^  (\w+)  ", shown.split("Commands:")[1], re.MULTILINE) == list(COMMANDS)
     heavy = {"langgraph", "langchain_core", "pydantic", "rich", "yaml", "jsonschema", "prompt_toolkit"}
-    code = f"import sys, taskloom.agent.cli; print({heavy} & set(sys.modules))"
+    code = f"import sys, taskloom.agent.cli.main; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
@@ -553,7 +554,7 @@ def test_doctor_looks_at_the_endpoint(
     monkeypatch.setenv("TASKLOOM_MODEL", "good")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
     monkeypatch.setenv("OPENAI_BASE_URL", endpoint(status, body))
-    monkeypatch.setattr("taskloom.agent.doctor._reading", lambda _: Finding("reading", None, ""))
+    monkeypatch.setattr("taskloom.agent.cli.doctor._reading", lambda _: Finding("reading", None, ""))
     result = invoke("doctor", "--json", code=ok is False)
     assert "hidden" not in result.output
     report = json.loads(result.stdout)
@@ -657,7 +658,7 @@ def test_doctor_with_an_endpoint_that_is_not_there(invoke: Invoke, monkeypatch: 
 
 
 def test_doctor_waits_only_so_long(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("taskloom.agent.doctor.TIMEOUT", 0.1)
+    monkeypatch.setattr("taskloom.agent.cli.doctor.TIMEOUT", 0.1)
     monkeypatch.setenv("TASKLOOM_MODEL", "good")
     monkeypatch.setenv("TASKLOOM_MODEL_TIMEOUT", "0.5")
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -696,7 +697,7 @@ def test_doctor_has_the_model_read_a_sentence(
         monkeypatch.setenv("TASKLOOM_MODEL_TIMEOUT", "2")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
-        monkeypatch.setattr("taskloom.agent.doctor._endpoint", lambda _: Finding("endpoint", None, ""))
+        monkeypatch.setattr("taskloom.agent.cli.doctor._endpoint", lambda _: Finding("endpoint", None, ""))
         result = invoke("doctor", "--json", code=not ok)
     (found,) = [one for one in json.loads(result.stdout)["findings"] if one["name"] == "reading"]
     assert found["ok"] is ok
@@ -712,7 +713,7 @@ def test_doctor_reads_the_whole_database(
     held = bytearray(path.read_bytes())
     held[4096 : 4096 + 64] = bytes(64)  # the head of the second page
     path.write_bytes(held)
-    monkeypatch.setattr("taskloom.agent.doctor.LIBRARIES", ("no-such-library",))
+    monkeypatch.setattr("taskloom.agent.cli.doctor.LIBRARIES", ("no-such-library",))
     shown = invoke("doctor", code=1).stdout
     assert re.search(r"threads +WRONG .*is damaged", shown)
     assert "no-such-library not installed" in shown

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from taskloom.agent.threads import Taskloom
+from taskloom.agent.threads.taskloom import Taskloom
 from tests import judging
 from tests.judging import Dialogue, dialogues, faults, groups, judged, known, played, rules_only, surprises
 

@@ -14,11 +14,11 @@ import typer.main
 from typer.core import TyperGroup
 from typer.testing import CliRunner
 
-from taskloom.agent.cli import app
-from taskloom.agent.nodes import MAX_UTTERANCE
+from taskloom.agent.cli.main import app
+from taskloom.agent.graph.nodes import MAX_UTTERANCE
+from taskloom.agent.plan.slots import load_schemas
 from taskloom.agent.settings import Settings
-from taskloom.agent.slots import load_schemas
-from taskloom.agent.state import Context
+from taskloom.agent.turn.state import Context
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

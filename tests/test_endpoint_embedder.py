@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
-from taskloom.agent.graph import longterm_of
-from taskloom.agent.llm import EndpointEmbedder
+from taskloom.agent.graph.wiring import longterm_of
+from taskloom.agent.models.openai import EndpointEmbedder
 from taskloom.agent.settings import Settings
 from taskloom.memory.store import EmbeddingMismatch, StoreError
 from tests.chroma_server import fact

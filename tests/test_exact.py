@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.agent.exact import ground_exactly
-from taskloom.agent.interpreter import Act, Step, View
-from taskloom.agent.wire import WireError, steps_of
+from taskloom.agent.grounding.exact import ground_exactly
+from taskloom.agent.models.wire import WireError, steps_of
+from taskloom.agent.turn.reading import View
+from taskloom.agent.turn.steps import Act, Step
 from taskloom.memory.operations import (
     Add,
     Check,

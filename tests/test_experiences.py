@@ -13,18 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from taskloom.agent.experiences import Taught, example, learned, made, settled
-from taskloom.agent.graph import default_services
-from taskloom.agent.interpreter import Detail, Reading, Step, View
-from taskloom.agent.llm import reading_prompt
-from taskloom.agent.longterm import LongTerm
-from taskloom.agent.nodes import Services, Voice
-from taskloom.agent.replies import TemplateResponder
-from taskloom.agent.rules import Rules
+from taskloom.agent.graph.nodes import Services, Voice
+from taskloom.agent.graph.wiring import default_services
+from taskloom.agent.models.openai import reading_prompt
+from taskloom.agent.models.wire import steps_of
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.recall.experiences import Taught, example, learned, made, settled
+from taskloom.agent.recall.longterm import LongTerm
+from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings
-from taskloom.agent.state import Change, Pending, Turn
-from taskloom.agent.threads import Taskloom
-from taskloom.agent.wire import steps_of
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.reading import Reading, View
+from taskloom.agent.turn.state import Change, Pending, Turn
+from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.embed import MiniLM
 from taskloom.memory.operations import (
     Add,

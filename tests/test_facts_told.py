@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from taskloom.agent.interpreter import Usage
-from taskloom.agent.knowing import answering, asked, covers, told
-from taskloom.agent.nodes import Voice
-from taskloom.agent.responder import Brief
-from taskloom.agent.rules import Rules
+from taskloom.agent.graph.nodes import Voice
+from taskloom.agent.language.statements import statements
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.recall.facts import answering, asked, covers, told
 from taskloom.agent.settings import Settings
-from taskloom.agent.state import Context, Turn
-from taskloom.agent.statements import statements
-from taskloom.agent.threads import Taskloom
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.brief import Brief
+from taskloom.agent.turn.reading import Usage
+from taskloom.agent.turn.state import Context, Turn
 from taskloom.memory.consolidate import Exchange, Unit, facts_of
 from taskloom.memory.ranking import Hit
 from taskloom.memory.records import Fact, now

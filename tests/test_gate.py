@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from taskloom.agent.gate import Gate, held_back, only_asks
-from taskloom.agent.interpreter import Reading, Step, View
-from taskloom.agent.rules import Rules
+from taskloom.agent.reading.gate import Gate, held_back, only_asks
+from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.settings import Settings
-from taskloom.agent.threads import Taskloom
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.reading import Reading, View
+from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import (
     Add,
     Check,

@@ -18,13 +18,15 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Overwrite
 
-from taskloom.agent import nodes
-from taskloom.agent.graph import NODES, Taskgraph, build_graph, default_services, make_graph
-from taskloom.agent.interpreter import Reading, Step, Usage, View
-from taskloom.agent.responder import Brief, ResponderError
+from taskloom.agent.graph import nodes
+from taskloom.agent.graph.build import NODES, Taskgraph, build_graph, make_graph
+from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings
-from taskloom.agent.state import Context, merge_messages, merge_tasks
-from taskloom.agent.transfer import ThreadExport
+from taskloom.agent.turn.brief import Brief, ResponderError
+from taskloom.agent.turn.export import ThreadExport
+from taskloom.agent.turn.reading import Reading, Usage, View
+from taskloom.agent.turn.state import Context, merge_messages, merge_tasks
+from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Clarify
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from tests.scripted import Commands, services
@@ -226,7 +228,7 @@ def test_nodes_do_not_change_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
         run.__name__ = node.__name__
         return run
 
-    monkeypatch.setattr("taskloom.agent.graph.NODES", tuple(map(guarded, NODES)))
+    monkeypatch.setattr("taskloom.agent.graph.build.NODES", tuple(map(guarded, NODES)))
     graph = build_graph(services(), checkpointer=InMemorySaver())
     context = Context(schemas=[{"name": "trip", "slots": [{"name": "place", "required": True}]}])
     for text in ("task trip", "put t1 place Rome", "task trip2; which", "set t2 Oslo; ask t2", "drop t1", ""):
@@ -576,6 +578,6 @@ def test_types_come_back_under_strict_msgpack(tmp_path: Path) -> None:
 
 def test_a_start_without_a_model_loads_no_client_and_no_database() -> None:
     heavy = {"openai", "langchain_openai", "chromadb", "yaml", "trafilatura", "pypdf", "mcp"}
-    code = f"import sys, taskloom.agent.threads; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, taskloom.agent.threads.taskloom; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

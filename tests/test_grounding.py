@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from taskloom.agent.grounding import ground
-from taskloom.agent.interpreter import Act, Detail, Step, StepPart, View
-from taskloom.agent.rules import Rules
+from taskloom.agent.grounding.grounder import ground
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.turn.reading import View
+from taskloom.agent.turn.steps import Act, Detail, Step, StepPart
 from taskloom.memory.operations import (
     Add,
     Check,

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.agent.acting import Act, Call
-from taskloom.agent.faults import faults_of
-from taskloom.agent.grounds import ungrounded
-from taskloom.agent.responder import Brief
-from taskloom.agent.state import Change, Turn
+from taskloom.agent.acting.ready import Act, Call
+from taskloom.agent.replying.checking import faults_of
+from taskloom.agent.replying.grounds import ungrounded
+from taskloom.agent.turn.brief import Brief
+from taskloom.agent.turn.state import Change, Turn
 from taskloom.memory.claims import answer
 from taskloom.memory.operations import Add, Check, Complete, Operation, Question, Remove, Update, apply
 from taskloom.memory.tasks import TaskGraph

@@ -17,13 +17,14 @@ from typing import Any, TypeAlias
 import pytest
 from pydantic import SecretStr
 
-from taskloom.agent.exact import ground_exactly
-from taskloom.agent.gate import Gate
-from taskloom.agent.grounding import ground
-from taskloom.agent.interpreter import Detail, Interpreter, Reading, Step, Usage, View
-from taskloom.agent.llm import ChatModel, ModelInterpreter, ModelSettings, reading_prompt
-from taskloom.agent.outline import quoted
-from taskloom.agent.rules import Rules
+from taskloom.agent.grounding.exact import ground_exactly
+from taskloom.agent.grounding.grounder import ground
+from taskloom.agent.models.openai import ChatModel, ModelInterpreter, ModelSettings, reading_prompt
+from taskloom.agent.plan.outline import quoted
+from taskloom.agent.reading.gate import Gate
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.turn.reading import Interpreter, Reading, Usage, View
+from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.operations import (
     Add,
     Check,

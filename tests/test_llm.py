@@ -21,10 +21,9 @@ from langgraph.graph import START, StateGraph
 from pydantic import SecretStr
 from typing_extensions import TypedDict
 
-from taskloom.agent import prompts
-from taskloom.agent.briefing import reply_prompt
-from taskloom.agent.interpreter import Act, Asked, Detail, Reading, Step, StepPart, Usage, View
-from taskloom.agent.llm import (
+from taskloom.agent.models import prompts
+from taskloom.agent.models.briefing import reply_prompt
+from taskloom.agent.models.openai import (
     ChatModel,
     ModelInterpreter,
     ModelResponder,
@@ -33,12 +32,14 @@ from taskloom.agent.llm import (
     chat_model,
     reading_prompt,
 )
-from taskloom.agent.outline import Outline, outline, quoted, told
-from taskloom.agent.responder import Brief
+from taskloom.agent.models.wire import SCHEMA, WireError, steps_of
+from taskloom.agent.plan.outline import Outline, outline, quoted, told
 from taskloom.agent.settings import Settings
-from taskloom.agent.slots import SlotSchema, TaskSchema
-from taskloom.agent.state import Change, Turn
-from taskloom.agent.wire import SCHEMA, WireError, steps_of
+from taskloom.agent.turn.brief import Brief
+from taskloom.agent.turn.reading import Reading, Usage, View
+from taskloom.agent.turn.schemas import SlotSchema, TaskSchema
+from taskloom.agent.turn.state import Change, Turn
+from taskloom.agent.turn.steps import Act, Asked, Detail, Step, StepPart
 from taskloom.memory.claims import Answer, Event, Verdict
 from taskloom.memory.operations import (
     Add,

@@ -10,12 +10,12 @@ from itertools import count
 
 import pytest
 
-from taskloom.agent.exact import ground_exactly
-from taskloom.agent.grounding import ground
-from taskloom.agent.interpreter import View
-from taskloom.agent.plan.local import Local
+from taskloom.agent.grounding.exact import ground_exactly
+from taskloom.agent.grounding.grounder import ground
+from taskloom.agent.reading.local import Local
 from taskloom.agent.reading.network import Packaged
-from taskloom.agent.rules import Rules
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.turn.reading import View
 from taskloom.memory.operations import Clarify
 from taskloom.memory.tasks import TaskGraph, TaskNode
 

@@ -14,16 +14,17 @@ import pytest
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 
-from taskloom.agent.experiences import Taught
-from taskloom.agent.interpreter import Reading, Step, View
-from taskloom.agent.longterm import BUFFER, Examples, LongTerm, Memory, read_with_memory
-from taskloom.agent.nodes import Services, Voice, remember
-from taskloom.agent.replies import TemplateResponder
-from taskloom.agent.rules import Rules
+from taskloom.agent.graph.nodes import Services, Voice, remember
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.recall.experiences import Taught
+from taskloom.agent.recall.longterm import BUFFER, Examples, LongTerm, Memory, read_with_memory
+from taskloom.agent.recall.units import summary
+from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings
-from taskloom.agent.state import Context, Turn
-from taskloom.agent.threads import Taskloom
-from taskloom.agent.units import summary
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.reading import Reading, View
+from taskloom.agent.turn.state import Context, Turn
+from taskloom.agent.turn.steps import Step
 from taskloom.memory.embed import MiniLM
 from taskloom.memory.outbox import Outbox
 from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, now
@@ -233,7 +234,7 @@ def test_slots_of_a_schema_are_filled_from_memory_and_asked_for_without(talk: Ta
 
 
 def test_sessions_of_many_users_do_not_pile_up(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("taskloom.agent.sessions.KNOWN", 2)
+    monkeypatch.setattr("taskloom.agent.recall.sessions.KNOWN", 2)
     for user in ("ann", "bob", "eve"):
         talk("Book a hotel in Bergen", f"of {user}", user=user)
     assert [one.value for one in talk.records("ann") if isinstance(one, Fact) and one.value] == ["Bergen"]

@@ -10,14 +10,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskloom.agent.interpreter import View
-from taskloom.agent.nodes import graph_of
-from taskloom.agent.plan.assemble import Assembler, all_assembled, assembled
+from taskloom.agent.graph.nodes import graph_of
+from taskloom.agent.grounding.resolving.assemble import Assembler, all_assembled, assembled
 from taskloom.agent.plan.held import alike, having, held_in
 from taskloom.agent.plan.topic import WEIGHTS, Heard, is_slot, topic_of
-from taskloom.agent.plan.trust import _fitted, _planted, probabilities
 from taskloom.agent.reading.beam import choices
-from taskloom.agent.reading.clauses import Clause, Mention
+from taskloom.agent.reading.trust import _fitted, _planted, probabilities
+from taskloom.agent.turn.clauses import Clause, Mention
+from taskloom.agent.turn.reading import View
 from taskloom.memory.operations import Add, Update, apply
 from taskloom.memory.tasks import TaskGraph, TaskNode
 

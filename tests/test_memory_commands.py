@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from taskloom.agent.cli import app
-from taskloom.agent.graph import JOURNAL, longterm_of
-from taskloom.agent.longterm import LongTerm
-from taskloom.agent.memory_commands import LOCAL
+from taskloom.agent.cli.main import app
+from taskloom.agent.cli.memory import LOCAL
+from taskloom.agent.graph.wiring import JOURNAL, longterm_of
+from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.settings import Settings, settings
-from taskloom.agent.state import Context
-from taskloom.agent.threads import Taskloom
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.state import Context
 from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, Stream, read_record
 from taskloom.memory.store import ChromaStore
 from taskloom.tools.journal import Entry, FileJournal
@@ -114,7 +114,7 @@ def test_help_names_all_commands_and_loads_little(home: Path) -> None:
     shown = subprocess.run([TASKLOOM, "memory", "--help"], capture_output=True, text=True, check=True).stdout
     assert re.findall(r"^  (\w+)  ", shown.split("Commands:")[1], re.MULTILINE) == list(COMMANDS)
     code = (
-        "import sys, taskloom.agent.memory_commands as c;"
+        "import sys, taskloom.agent.cli.memory as c;"
         "print({'langgraph', 'pydantic', 'rich', 'chromadb', 'numpy'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

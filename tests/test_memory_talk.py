@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from taskloom.agent import prompts
-from taskloom.agent.script import play, read_script
+from taskloom.agent.cli.script import play, read_script
+from taskloom.agent.models import prompts
 from taskloom.agent.settings import Settings
-from taskloom.agent.state import Context
-from taskloom.agent.threads import Taskloom
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.state import Context
 from tests.openai_server import Fault, OpenAIServer, Reply, Say
 
 FILE = Path(__file__).parent / "recordings" / "memory" / "talk.json"

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from taskloom.agent.interpreter import View
-from taskloom.agent.named import DECLINED, named_slots
+from taskloom.agent.reading.patterns.named import DECLINED, named_slots
 from taskloom.agent.settings import Settings
-from taskloom.agent.slots import SlotSchema, TaskSchema
-from taskloom.agent.state import Context
-from taskloom.agent.threads import Taskloom
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.reading import View
+from taskloom.agent.turn.schemas import SlotSchema, TaskSchema
+from taskloom.agent.turn.state import Context
 from taskloom.memory.operations import Add, apply
 from taskloom.memory.tasks import TaskGraph
 

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
-from taskloom.agent.experiences import Taught
-from taskloom.agent.llm import ChatModel, ModelSettings
-from taskloom.agent.longterm import LongTerm
-from taskloom.agent.narrate import Narrator
-from taskloom.agent.nodes import Services, Voice
-from taskloom.agent.replies import TemplateResponder
-from taskloom.agent.rules import Rules
+from taskloom.agent.graph.nodes import Services, Voice
+from taskloom.agent.models.narrator import Narrator
+from taskloom.agent.models.openai import ChatModel, ModelSettings
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.recall.experiences import Taught
+from taskloom.agent.recall.longterm import LongTerm
+from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings
-from taskloom.agent.state import Context
-from taskloom.agent.threads import Taskloom
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.state import Context
 from taskloom.memory.consolidate import Exchange, facts_of
 from taskloom.memory.judge import PAIR, Asked, trained
 from taskloom.memory.outbox import Outbox

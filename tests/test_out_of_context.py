@@ -14,13 +14,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from taskloom.agent.faults import faults_of
-from taskloom.agent.grounding import ground
-from taskloom.agent.interpreter import Act, Asked, Detail, Step, StepPart, View
-from taskloom.agent.replies import TemplateResponder
-from taskloom.agent.responder import Brief
-from taskloom.agent.rules import Rules
-from taskloom.agent.state import Change, Turn
+from taskloom.agent.grounding.grounder import ground
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.replying.checking import faults_of
+from taskloom.agent.replying.templates import TemplateResponder
+from taskloom.agent.turn.brief import Brief
+from taskloom.agent.turn.reading import View
+from taskloom.agent.turn.state import Change, Turn
+from taskloom.agent.turn.steps import Act, Asked, Detail, Step, StepPart
 from taskloom.memory.claims import answer
 from taskloom.memory.operations import Check, Clarify, Complete, Operation, QuestionKind, Remove, apply
 from taskloom.memory.tasks import TaskGraph

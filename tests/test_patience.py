@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from taskloom.agent.choosing import ChoiceError, ModelChooser, Situation
-from taskloom.agent.interpreter import Reading, Step, View
-from taskloom.agent.llm import (
+from taskloom.agent.models.chooser import ChoiceError, ModelChooser, Situation
+from taskloom.agent.models.openai import (
     ChatModel,
     ModelInterpreter,
     ModelResponder,
@@ -25,10 +24,12 @@ from taskloom.agent.llm import (
     chat_client,
     chat_model,
 )
-from taskloom.agent.responder import Brief
 from taskloom.agent.settings import Settings
-from taskloom.agent.state import Turn
-from taskloom.agent.threads import Taskloom
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.brief import Brief
+from taskloom.agent.turn.reading import Reading, View
+from taskloom.agent.turn.state import Turn
+from taskloom.agent.turn.steps import Step
 from taskloom.memory.tasks import TaskGraph
 from tests.openai_server import Fault, Hang, OpenAIServer, Reply, Say, Trickle
 

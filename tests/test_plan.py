@@ -14,20 +14,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskloom.agent.interpreter import View
-from taskloom.agent.plan.assemble import assembled
-from taskloom.agent.plan.local import READINGS, Local
-from taskloom.agent.plan.plain import parted, tidied
-from taskloom.agent.plan.signs import Candidate, effects, signs
-from taskloom.agent.plan.trust import at_home, probabilities
-from taskloom.agent.plan.typed import kind_of
+from taskloom.agent.grounding.resolving.assemble import assembled
+from taskloom.agent.grounding.resolving.plain import parted, tidied
+from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.wording import NOT_UNDERSTOOD
 from taskloom.agent.reading.beam import BAD, likeliest
-from taskloom.agent.reading.clauses import Clause, Mention, Parse
+from taskloom.agent.reading.local import READINGS, Local
 from taskloom.agent.reading.network import Packaged
-from taskloom.agent.rules import Rules
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.reading.signs import Candidate, effects, signs
+from taskloom.agent.reading.trust import at_home, probabilities
 from taskloom.agent.settings import Settings
-from taskloom.agent.threads import Taskloom
-from taskloom.agent.wording import NOT_UNDERSTOOD
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.clauses import Clause, Mention, Parse
+from taskloom.agent.turn.reading import View
 from taskloom.memory.operations import Check, apply
 from taskloom.memory.tasks import TaskGraph
 
@@ -550,20 +550,20 @@ def test_a_muddle_is_asked_about(app: Taskloom) -> None:
 
 def test_an_answer_says_what_was_not_understood(monkeypatch: pytest.MonkeyPatch, app: Taskloom) -> None:
     with monkeypatch.context() as nothing_is_sure:
-        nothing_is_sure.setattr("taskloom.agent.plan.local.ACT", 1.1)
-        nothing_is_sure.setattr("taskloom.agent.plan.local.PROPOSE", 1.1)
+        nothing_is_sure.setattr("taskloom.agent.reading.local.ACT", 1.1)
+        nothing_is_sure.setattr("taskloom.agent.reading.local.PROPOSE", 1.1)
         assert NOT_UNDERSTOOD in app.talk("we need to paint the fence before sunday", thread="missed").reply
     assert not app.tasks("missed")
     asked = app.talk("What is left to do?", thread="missed")
     assert "I did not understand “we need to paint the fence" in asked.reply
     with monkeypatch.context() as soon:
-        soon.setattr("taskloom.agent.nodes.MISSED", 1)
+        soon.setattr("taskloom.agent.graph.nodes.MISSED", 1)
         assert "I did not understand" not in app.talk("What is left to do?", thread="missed").reply
 
 
 def test_a_yes_does_what_was_proposed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("taskloom.agent.plan.local.ACT", 1.1)
-    monkeypatch.setattr("taskloom.agent.plan.local.PROPOSE", 0.0)
+    monkeypatch.setattr("taskloom.agent.reading.local.ACT", 1.1)
+    monkeypatch.setattr("taskloom.agent.reading.local.PROPOSE", 0.0)
     with Taskloom.open(Settings(home=tmp_path, memory=False)) as app:
         asked = app.talk("we need to paint the fence before sunday", thread="t")
         assert asked.reply.endswith("?")

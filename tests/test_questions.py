@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from taskloom.agent.asking import Asker
-from taskloom.agent.interpreter import Asked, Step
-from taskloom.agent.questions import is_question, read_question
+from taskloom.agent.grounding.ladder.asking import Asker
+from taskloom.agent.reading.patterns.questions import is_question, read_question
+from taskloom.agent.turn.steps import Asked, Step
 from taskloom.memory.claims import answer
 from taskloom.memory.operations import Add, Complete, Link, Question, Remove, Replace, Update, apply
 from taskloom.memory.tasks import TaskGraph

@@ -14,7 +14,7 @@ from langchain_openai import ChatOpenAI
 from openai import InternalServerError
 from pydantic import SecretStr
 
-from taskloom.agent.search import HybridIndex
+from taskloom.agent.acting.index import HybridIndex
 from taskloom.memory.embed import MiniLM
 from taskloom.tools.bank import Collection
 from taskloom.tools.errors import ToolError

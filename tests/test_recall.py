@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.agent.recall import Reference, asks_of_the_past, refer
+from taskloom.agent.language.pointers import Reference, asks_of_the_past, refer
 
 BACK = [
     ("Book a hotel, same as last time but for three people", "Book a hotel", "for three people"),

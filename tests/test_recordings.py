@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from taskloom.agent.outline import quoted
+from taskloom.agent.plan.outline import quoted
 from taskloom.agent.settings import Settings
 from tests.judging import Dialogue, Record, judged, opened, played
 from tests.openai_server import OpenAIServer, Recording

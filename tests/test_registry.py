@@ -14,7 +14,7 @@ from langchain_core.tools import BaseTool, InjectedToolArg, InjectedToolCallId, 
 from langgraph.graph import END, START, MessagesState, StateGraph
 from typing_extensions import TypedDict
 
-from taskloom.agent.search import HybridIndex
+from taskloom.agent.acting.index import HybridIndex
 from taskloom.memory.embed import Embedder, Vectors
 from taskloom.tools.agents import Completed
 from taskloom.tools.calls import call, validated

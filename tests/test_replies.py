@@ -8,10 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from taskloom.agent.interpreter import Step, Usage
-from taskloom.agent.replies import TemplateResponder, faults_of
-from taskloom.agent.responder import Brief
-from taskloom.agent.state import Change, Turn
+from taskloom.agent.replying.templates import TemplateResponder, faults_of
+from taskloom.agent.turn.brief import Brief
+from taskloom.agent.turn.reading import Usage
+from taskloom.agent.turn.state import Change, Turn
+from taskloom.agent.turn.steps import Step
 from taskloom.memory.claims import Answer, Verdict, answer
 from taskloom.memory.operations import (
     Add,

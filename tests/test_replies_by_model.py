@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from taskloom.agent.llm import (
+from taskloom.agent.models.openai import (
     LONGEST,
     MOST_READ,
     ChatModel,
@@ -22,10 +22,10 @@ from taskloom.agent.llm import (
     Oversized,
     _bounded,
 )
-from taskloom.agent.prompts import RESPOND
-from taskloom.agent.responder import Brief, TooLong
+from taskloom.agent.models.prompts import RESPOND
 from taskloom.agent.settings import Settings
-from taskloom.agent.state import Turn
+from taskloom.agent.turn.brief import Brief, TooLong
+from taskloom.agent.turn.state import Turn
 from taskloom.memory.tasks import TaskGraph
 from tests.judging import Dialogue, opened, played
 from tests.openai_server import Fault, OpenAIServer, Reply, Say

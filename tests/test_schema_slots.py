@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskloom.agent.interpreter import View
-from taskloom.agent.plan.filling import Filling
+from taskloom.agent.plan.slots import ANY, fill, load_schemas
+from taskloom.agent.reading.filling import Filling
 from taskloom.agent.reading.listed import places, type_of
 from taskloom.agent.reading.network import Packaged
 from taskloom.agent.reading.slots import Filled, Key, Slots
 from taskloom.agent.settings import Settings
-from taskloom.agent.slots import ANY, SlotSchema, fill, load_schemas
-from taskloom.agent.state import Context
-from taskloom.agent.threads import Taskloom
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.reading import View
+from taskloom.agent.turn.schemas import SlotSchema
+from taskloom.agent.turn.state import Context
 from taskloom.memory.operations import Add, Update, apply
 from taskloom.memory.tasks import TaskGraph
 

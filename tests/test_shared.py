@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from taskloom.agent.state import merge_shared
+from taskloom.agent.turn.state import merge_shared
 from taskloom.tools.errors import ToolError
 from taskloom.tools.shared import DEPTH, SIZE, Shared, fill
 

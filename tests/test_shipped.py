@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
-from taskloom.agent.choosing import Check, Choice, Situation
-from taskloom.agent.graph import default_services, equipment_of, loaded_tools
-from taskloom.agent.interpreter import Usage
-from taskloom.agent.nodes import Voice
-from taskloom.agent.replies import TemplateResponder
-from taskloom.agent.rules import Rules
+from taskloom.agent.graph.nodes import Voice
+from taskloom.agent.graph.wiring import default_services, equipment_of, loaded_tools
+from taskloom.agent.models.chooser import Check, Choice, Situation
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings
-from taskloom.agent.slots import SchemaError
-from taskloom.agent.threads import Taskloom
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.reading import Usage
+from taskloom.agent.turn.schemas import SchemaError
 from taskloom.tools.calls import call
 from taskloom.tools.config import load_agent
 from taskloom.tools.errors import ToolDefinitionError

@@ -13,19 +13,21 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import SecretStr
 
-from taskloom.agent import prompts
-from taskloom.agent.act import Equipment
-from taskloom.agent.choosing import ModelChooser
-from taskloom.agent.cli import app as commands
-from taskloom.agent.graph import build_graph
-from taskloom.agent.interpreter import Detail, Reading, Step, View
-from taskloom.agent.llm import ModelResponder, chat_client, chat_model
-from taskloom.agent.nodes import Services, Voice
-from taskloom.agent.replies import TemplateResponder
-from taskloom.agent.rules import Rules
+from taskloom.agent.acting.subgraph import Equipment
+from taskloom.agent.cli.main import app as commands
+from taskloom.agent.graph.build import build_graph
+from taskloom.agent.graph.nodes import Services, Voice
+from taskloom.agent.models import prompts
+from taskloom.agent.models.chooser import ModelChooser
+from taskloom.agent.models.openai import ModelResponder, chat_client, chat_model
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings
-from taskloom.agent.state import Turn
-from taskloom.agent.threads import Taskloom, Threads
+from taskloom.agent.threads.store import Threads
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.reading import Reading, View
+from taskloom.agent.turn.state import Turn
+from taskloom.agent.turn.steps import Detail, Step
 from taskloom.tools.functions import llm_function
 from taskloom.tools.registry import Equipped, Registry, equip
 from tests.openai_server import Fault, OpenAIServer, Reply, Say

@@ -15,17 +15,18 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from rich.console import Console
 
-from taskloom.agent.chat import Chat
-from taskloom.agent.command import program
-from taskloom.agent.commands import command_of
-from taskloom.agent.deciding import instead, verdict
-from taskloom.agent.english import asks_who, foreign
-from taskloom.agent.keyboard import HOW_TO_LEAVE, SAY, Keyboard, Names
-from taskloom.agent.opening import Opening, Place, begun, converse
-from taskloom.agent.state import Context
-from taskloom.agent.terminal import plan_history, task_history, task_tree
-from taskloom.agent.threads import Taskloom, Threads
-from taskloom.agent.wording import clip
+from taskloom.agent.cli.chat import Chat
+from taskloom.agent.cli.commands import command_of
+from taskloom.agent.cli.deciding import instead, verdict
+from taskloom.agent.cli.keyboard import HOW_TO_LEAVE, SAY, Keyboard, Names
+from taskloom.agent.cli.opening import Opening, Place, begun, converse
+from taskloom.agent.cli.options import program
+from taskloom.agent.cli.screen import plan_history, task_history, task_tree
+from taskloom.agent.language.foreign import asks_who, foreign
+from taskloom.agent.language.wording import clip
+from taskloom.agent.threads.store import Threads
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.state import Context
 from taskloom.memory.operations import Add, apply
 from taskloom.memory.tasks import TaskGraph
 from tests.scripted import services

@@ -19,10 +19,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Overwrite
 
-from taskloom.agent.graph import build_graph
+from taskloom.agent.graph.build import build_graph
 from taskloom.agent.settings import Settings
-from taskloom.agent.state import Approval, Context
-from taskloom.agent.threads import CompactSerializer, Taskloom, ThreadBusyError, Threads
+from taskloom.agent.threads.checkpoints import CompactSerializer
+from taskloom.agent.threads.store import ThreadBusyError, Threads
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.state import Approval, Context
 from taskloom.memory.tasks import GraphError, TaskGraph, TaskNode
 from tests.scripted import services
 
@@ -59,7 +61,7 @@ def test_open_takes_what_the_settings_say(tmp_path: Path) -> None:
 
 
 def test_more_threads_than_are_remembered(app: Taskloom, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("taskloom.agent.threads._WARM_THREADS", 2)
+    monkeypatch.setattr("taskloom.agent.threads.taskloom._WARM_THREADS", 2)
     for turn in range(1, 4):
         for name in "abcd":
             assert app.talk(f"task job{turn}", thread=name).number == turn
@@ -297,7 +299,7 @@ def test_values_handed_out_share_no_container(app: Taskloom) -> None:
 def test_a_database_of_the_plain_saver_can_be_opened(tmp_path: Path) -> None:
     from langgraph.checkpoint.sqlite import SqliteSaver
 
-    from taskloom.agent.threads import STORED
+    from taskloom.agent.threads.checkpoints import STORED
 
     connection = sqlite3.connect(tmp_path / "threads.sqlite", check_same_thread=False)
     saver = SqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=STORED))
@@ -310,7 +312,7 @@ def test_a_database_of_the_plain_saver_can_be_opened(tmp_path: Path) -> None:
 
 
 def test_types_that_are_not_the_states_are_not_made_from_disk() -> None:
-    from taskloom.agent.threads import STORED
+    from taskloom.agent.threads.checkpoints import STORED
 
     kind, data = CompactSerializer().dumps_typed(Approval(action="remove", question="?"))
     found = CompactSerializer(allowed_msgpack_modules=STORED).loads_typed((kind, data))

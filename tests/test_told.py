@@ -8,16 +8,25 @@ from typing import Any
 
 import pytest
 
-from taskloom.agent.clauses import clause
-from taskloom.agent.finding import in_role
-from taskloom.agent.interpreter import Detail, Step, View
-from taskloom.agent.named import named_task
-from taskloom.agent.recall import other_one
+from taskloom.agent.language.clauses import clause
+from taskloom.agent.language.pointers import other_one
+from taskloom.agent.plan.finder import in_role
+from taskloom.agent.plan.slots import kind_asked_for, load_schemas
+from taskloom.agent.reading.patterns.named import named_task
+from taskloom.agent.reading.patterns.told import (
+    answer_in,
+    finished,
+    fitted,
+    spoken_slots,
+    told_slots,
+    with_head,
+)
 from taskloom.agent.settings import Settings
-from taskloom.agent.slots import TaskSchema, kind_asked_for, load_schemas
-from taskloom.agent.state import Context
-from taskloom.agent.threads import Taskloom
-from taskloom.agent.told import answer_in, finished, fitted, spoken_slots, told_slots, with_head
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.reading import View
+from taskloom.agent.turn.schemas import TaskSchema
+from taskloom.agent.turn.state import Context
+from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.operations import Add, Clarify, apply
 from taskloom.memory.tasks import TaskGraph
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from taskloom.agent.cli import app
+from taskloom.agent.cli.main import app
 from taskloom.agent.settings import settings
 from tests.openai_server import OpenAIServer, Say
 
@@ -138,7 +138,7 @@ def test_help_has_examples_and_fits_80_columns(command: tuple[str, ...], invoke:
 
 def test_help_lists_the_commands_and_loads_little() -> None:
     code = (
-        "import sys\nfrom typer.testing import CliRunner\nfrom taskloom.agent.cli import app\n"
+        "import sys\nfrom typer.testing import CliRunner\nfrom taskloom.agent.cli.main import app\n"
         "print(CliRunner().invoke(app, ['tools', '--help']).stdout)\n"
         "print({'langgraph', 'langchain_core', 'yaml', 'jsonschema'} & set(sys.modules))"
     )

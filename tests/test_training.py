@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from taskloom.agent.interpreter import View
+from taskloom.agent.turn.reading import View
 from taskloom.memory.operations import Add, Clarify, Complete, Operation, Remove, Update, apply
 from taskloom.memory.tasks import TaskGraph
 

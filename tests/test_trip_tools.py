@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from taskloom.agent.graph import default_services
+from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings
-from taskloom.agent.state import Context
-from taskloom.agent.threads import Taskloom
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.state import Context
 from tests.openai_server import OpenAIServer, Recording
 from tests.trip_tools import agency
 

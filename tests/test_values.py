@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from taskloom.agent.moving import later, ordinal
-from taskloom.agent.values import (
+from taskloom.agent.language.moving import later, ordinal
+from taskloom.agent.language.values import (
     Kind,
     duration_of,
     is_email,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from taskloom.agent.act import Equipment
-from taskloom.agent.graph import Taskgraph, build_graph, default_services
+from taskloom.agent.acting.subgraph import Equipment
+from taskloom.agent.graph.build import Taskgraph, build_graph
+from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings
 from taskloom.tools.registry import Registry, equip
 

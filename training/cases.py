@@ -26,17 +26,19 @@ sys.path[:0] = [str(ROOT), str(ROOT / "training")]
 import gold  # noqa: E402
 from lines import load  # noqa: E402
 
-from taskloom.agent import gate  # noqa: E402
-from taskloom.agent.interpreter import View  # noqa: E402
-from taskloom.agent.plan import local  # noqa: E402
-from taskloom.agent.plan.signs import Candidate  # noqa: E402
+from taskloom.agent.cli.script import task_records  # noqa: E402
+from taskloom.agent.reading import (
+    gate,  # noqa: E402
+    local,  # noqa: E402
+)
 from taskloom.agent.reading.network import Packaged  # noqa: E402
-from taskloom.agent.replies import TemplateResponder  # noqa: E402
-from taskloom.agent.responder import Brief  # noqa: E402
-from taskloom.agent.rules import Rules  # noqa: E402
-from taskloom.agent.script import task_records  # noqa: E402
-from taskloom.agent.state import Change  # noqa: E402
-from taskloom.agent.state import Turn as State  # noqa: E402
+from taskloom.agent.reading.patterns.rules import Rules  # noqa: E402
+from taskloom.agent.reading.signs import Candidate  # noqa: E402
+from taskloom.agent.replying.templates import TemplateResponder  # noqa: E402
+from taskloom.agent.turn.brief import Brief  # noqa: E402
+from taskloom.agent.turn.reading import View  # noqa: E402
+from taskloom.agent.turn.state import Change  # noqa: E402
+from taskloom.agent.turn.state import Turn as State  # noqa: E402
 from taskloom.memory.claims import answer  # noqa: E402
 from taskloom.memory.operations import Check, Clarify, Operation, apply  # noqa: E402
 from tests.judging import dialogues, faults, played, rules_only  # noqa: E402

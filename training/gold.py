@@ -22,21 +22,21 @@ from typing import Literal, TypeAlias
 
 from lines import Change, Dialogue, Turn, load, path_key
 
-from taskloom.agent.exact import ground_exactly
-from taskloom.agent.finding import kind_name, slot_name
-from taskloom.agent.grounding import ground
-from taskloom.agent.interpreter import View
-from taskloom.agent.lexicon import singular
-from taskloom.agent.plan.assemble import assembled
-from taskloom.agent.plan.local import Local
-from taskloom.agent.reading.clauses import Clause, Mention
+from taskloom.agent.grounding.exact import ground_exactly
+from taskloom.agent.grounding.grounder import ground
+from taskloom.agent.grounding.resolving.assemble import assembled
+from taskloom.agent.language.values import NUMBER_WORDS
+from taskloom.agent.language.words import singular
+from taskloom.agent.plan.finder import kind_name, slot_name
+from taskloom.agent.reading.local import Local
 from taskloom.agent.reading.network import Packaged
-from taskloom.agent.replies import TemplateResponder
-from taskloom.agent.responder import Brief
-from taskloom.agent.rules import Rules
-from taskloom.agent.state import Change as Done
-from taskloom.agent.state import Turn as State
-from taskloom.agent.values import NUMBER_WORDS
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.replying.templates import TemplateResponder
+from taskloom.agent.turn.brief import Brief
+from taskloom.agent.turn.clauses import Clause, Mention
+from taskloom.agent.turn.reading import View
+from taskloom.agent.turn.state import Change as Done
+from taskloom.agent.turn.state import Turn as State
 from taskloom.memory.claims import answer
 from taskloom.memory.dag import reach
 from taskloom.memory.operations import (

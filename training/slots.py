@@ -35,7 +35,7 @@ from taskloom.agent.reading.beam import Numbers
 from taskloom.agent.reading.listed import places, type_of
 from taskloom.agent.reading.network import Packaged, Pieces
 from taskloom.agent.reading.slots import FATES, TYPES, Known, features
-from taskloom.agent.slots import SlotSchema
+from taskloom.agent.turn.schemas import SlotSchema
 
 WEIGHTS = Path(__file__).parents[1] / "agent" / "reading" / "weights"
 STATES = Path(__file__).parent / "states"

@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from taskloom.agent.language.wording import spoken
+from taskloom.agent.plan.slots import load_schemas
 from taskloom.agent.reading.listed import type_of
 from taskloom.agent.reading.slots import Key
-from taskloom.agent.slots import TaskSchema, load_schemas
-from taskloom.agent.wording import spoken
+from taskloom.agent.turn.schemas import TaskSchema
 
 UNTOLD = 0.2  # of the dialogues are read without what is told of slots
 MADE = 1500  # of at most so many turns of a file another one is made

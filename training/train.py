@@ -26,7 +26,7 @@ from network import Batch, Network, Pieces, reader, tokenizer_of
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from taskloom.agent.reading.clauses import Parse
+from taskloom.agent.turn.clauses import Parse
 
 SEED, AT_ONCE, CHUNK = 5, 24, 600
 CYCLES = (  # epochs, rates of the encoder and of the heads

@@ -1,4 +1,4 @@
-"""Fit how far the local reader trusts a reading, on turns that say what is right: agent/plan/trust.json.
+"""Fit how far the local reader trusts a reading, on turns that say what is right: agent/reading/trust.json.
 
     python training/trust.py [--out FILE]
 
@@ -7,7 +7,7 @@ has read: they count half) of training/dialogues, of the recorded dialogues of t
 dialogues of tests/, which the patterns were written for. The authors of HELD_OUT are scored only.
 
 Two parts are fitted: how much an utterance is of the last kind (logistic regression on the network's vector
-of it), and boosted trees on this and what `taskloom.agent.plan.signs` finds in each reading of each turn.
+of it), and boosted trees on this and what `taskloom.agent.reading.signs` finds in each reading of each turn.
 What they are worth is told by author: of the recorded dialogues those of HELD_OUT, and the others in four
 parts, each scored by what was fitted without it. Needs the extra `dev`; eight minutes on two cores.
 """
@@ -31,9 +31,9 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyp
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 from sklearn.model_selection import cross_val_predict  # type: ignore[import-untyped]
 
-from taskloom.agent.plan.signs import signs
+from taskloom.agent.reading.signs import signs
 
-OUT = ROOT / "agent" / "plan" / "trust.json"
+OUT = ROOT / "agent" / "reading" / "trust.json"
 RECORDED, CALIBRATION, TRAIN, OWN = "recorded", "calibration", "train", "own"
 WEIGHTS = {RECORDED: 2.0, CALIBRATION: 1.0, TRAIN: 0.5, OWN: 5.0}
 EVERY = {TRAIN: 6}  # dialogue of those of a source
@@ -116,7 +116,7 @@ def content(turns: Turns, boosted: GradientBoostingClassifier) -> dict[str, Any]
 
 
 def _plain(tree: Any, node: int, rate: float) -> Any:
-    """A tree as `taskloom.agent.plan.trust.Tree`."""
+    """A tree as `taskloom.agent.reading.trust.Tree`."""
     if tree.children_left[node] < 0:
         return round(float(tree.value[node, 0, 0]) * rate, 4)
     below = (_plain(tree, int(side[node]), rate) for side in (tree.children_left, tree.children_right))

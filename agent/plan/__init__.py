@@ -1,1 +1,1 @@
-"""From clauses to steps on the plan: which task and slot words mean, and what each clause does."""
+"""Looking things up in the task graph: who is meant, kinds and their slots, the outline for a prompt."""

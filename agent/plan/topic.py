@@ -11,13 +11,13 @@ import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-from taskloom.agent.finding import is_member
-from taskloom.agent.outline import is_assignee
+from taskloom.agent.language.typed import kind_of
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.memory.words import STOP, words
 
+from .finder import is_member
 from .held import first_of, held_in, saying
-from .typed import kind_of
+from .outline import is_assignee
 
 WEIGHTS = {
     "asked": (0, 0, .3, .9, .2, 3, 1.1, .4, 1.3, .6, 1.3, .2, .9, .1, .6, .7, 0, -.2),

@@ -1,1 +1,1 @@
-"""The local reader: what was said, read into clauses with their acts and the words that they are about."""
+"""An utterance becomes steps: the local reader, the network, the gate before a model."""

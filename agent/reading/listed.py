@@ -9,9 +9,9 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
 
-from taskloom.agent import values
-from taskloom.agent.slots import SlotSchema
-from taskloom.agent.wording import spoken, word_set
+from taskloom.agent.language import values
+from taskloom.agent.language.wording import spoken, word_set
+from taskloom.agent.turn.schemas import SlotSchema
 from taskloom.memory.words import fold, stem
 
 EXACT, NEARLY, PARTLY = 1.0, 0.8, 0.6

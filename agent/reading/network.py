@@ -20,10 +20,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from tokenizers import Tokenizer
 
+from taskloom.agent.turn.clauses import Clause, Mention, Parse
 from taskloom.memory.embed import session
 
 from .beam import BAD, Numbers, likeliest
-from .clauses import Clause, Mention, Parse
 
 Encode: TypeAlias = Callable[[Sequence[int], Sequence[int]], tuple[Numbers, Numbers, Numbers]]
 """From n word pieces, and which of two texts each is of, to vectors [n, d], scores of tags [n, t], and of a

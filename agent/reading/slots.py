@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from taskloom.agent.slots import ANY, SlotSchema, TaskSchema
-from taskloom.agent.wording import spoken
+from taskloom.agent.language.wording import spoken
+from taskloom.agent.plan.slots import ANY
+from taskloom.agent.turn.schemas import SlotSchema, TaskSchema
 from taskloom.memory.embed import packaged, session
 
 from .beam import Numbers

@@ -1,0 +1,1 @@
+"""Tasks are carried out by tools."""

@@ -1,0 +1,48 @@
+"""What an answer to a question of the terminal itself means. Pure."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from taskloom.agent.language.smalltalk import clause_act
+from taskloom.agent.language.wording import word_set
+from taskloom.agent.reading.gate import agrees, only_asks
+
+from .commands import command_of
+
+Verdict = Literal["yes", "no", "left", "unclear"]
+
+WANTED = "Please answer y or n. A question or another request leaves it as it is."
+
+_NO = word_set("n no nope nah not don't never")
+_AWAY = word_set(
+    """never mind nevermind cancel stop forget leave keep it them as is wait hold on skip that later not now
+    actually instead rather"""
+)
+_TURNS = word_set("nevermind cancel stop forget leave wait skip later actually instead rather")
+_COURTESY = word_set("thanks thank you please sorry oh ok okay well")
+
+
+def verdict(said: str) -> Verdict:
+    """Whether an answer is a yes or a no, leaves the question for something else, or is none of these."""
+    text = said.replace("’", "'").strip()
+    words = _words(text)
+    if not words:
+        return "unclear"
+    if agrees(text):
+        return "yes"
+    if {*words} <= _NO | _COURTESY and {*words} & _NO:
+        return "no"
+    turned = {*words} & _TURNS or words[:2] == ["never", "mind"] or words[0] in _NO
+    asks = (text.endswith("?") or only_asks(text)) and len(words) > 1
+    wants = command_of(text) or (clause_act(text) and len(words) > 2)
+    return "left" if turned or asks or wants else "unclear"
+
+
+def instead(said: str) -> str:
+    """What is to be done in place of what was asked; '' where it was only left."""
+    return "" if {*_words(said)} <= _AWAY | _NO | _COURTESY else said
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in (part.strip(",.!;:?…\"'") for part in text.lower().split()) if word]

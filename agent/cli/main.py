@@ -1,0 +1,513 @@
+"""The command line. What a command needs is imported inside it, so that `--help` stays quick."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from enum import StrEnum
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from .memory import memory
+from .options import AsJson, examples, print_json, program
+from .tools import tools
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from taskloom.agent.settings import Settings
+    from taskloom.agent.threads.taskloom import Taskloom
+    from taskloom.agent.turn.state import Context
+
+    from .chat import Chat
+
+FAILED, WRONG = 1, 2  # exit codes: it could not be done; the command or its input cannot be used
+
+
+class Format(StrEnum):
+    """How tasks are shown."""
+
+    TREE = "tree"
+    JSON = "json"
+    MERMAID = "mermaid"
+
+
+class _Commands(TyperGroup):
+    """The commands; an error ends them with one line that names the fix."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (typer.Exit, typer.Abort, typer.TyperException, BrokenPipeError, EOFError):
+            raise
+        except Exception as error:  # noqa: BLE001  # the last place where it can be told
+            if ctx.params.get("debug"):
+                traceback.print_exc()
+            _fail(error)
+
+
+app = typer.Typer(
+    name="taskloom",
+    cls=_Commands,
+    help="A task memory that you talk to: it keeps your tasks, their values and what they depend on.",
+    epilog="Begin with `taskloom demo`, then `taskloom chat`. `taskloom doctor` shows what is configured.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: it keeps the examples as they are, and rich need not be loaded
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.add_typer(memory)
+app.add_typer(tools)
+
+Thread = Annotated[str | None, typer.Option("--thread", metavar="ID", help="Which thread; see `threads`.")]
+User = Annotated[str | None, typer.Option("--user", metavar="ID", help="Owner of the long-term memory.")]
+Schemas = Annotated[
+    Path | None,
+    typer.Option("--schemas", metavar="FILE", help="Task schemas: JSON Schema or Schema-Guided Dialogue."),
+]
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # names may hold any character
+    app()
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"taskloom {version('taskloom')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[  # noqa: ARG001  # its callback shows it
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error came from, and all logs.")
+    ] = False,
+) -> None:
+    if debug:
+        logging.basicConfig(level=logging.INFO, stream=sys.stderr)
+    else:
+        logging.getLogger().addHandler(logging.NullHandler())
+        if not sys.warnoptions:
+            warnings.simplefilter("ignore")
+
+
+# ---- talking --------------------------------------------------------------------------------------
+
+
+@app.command(
+    epilog=examples(
+        "taskloom chat                       a new thread",
+        "taskloom chat --thread trip         this thread, made when it is new",
+        "printf 'Plan a trip\\n/tasks\\n' | taskloom chat --thread trip",
+    )
+)
+def chat(thread: Thread = None, user: User = None, schemas: Schemas = None) -> None:
+    """Talk, and go on where a thread was left."""
+    from .screen import console
+
+    given, out = _settings(), console()
+    user, thread = _named(user), _checked(thread)
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        _converse(given, out, thread, user, schemas)
+        return
+    from .chat import Chat
+
+    context = _context(user, schemas)
+    with _opened(given) as opened:
+        Chat(opened, out, thread=thread or _new(opened), context=context, home=given.home).run()
+
+
+def _converse(
+    given: Settings, out: Console, thread: str | None, user: str | None, schemas: Path | None
+) -> None:
+    """Talk on a terminal."""
+    from .keyboard import Keyboard
+    from .opening import Opening, Place, begun, converse
+
+    keyboard = Keyboard()
+    name = thread or next(name for name in _names() if not begun(given.home, name))
+
+    def made() -> Chat:
+        from taskloom.agent.threads.taskloom import Taskloom
+
+        from .chat import Chat
+
+        context = _context(user, schemas)
+        app = Taskloom.open(given)
+        return Chat(app, out, thread=name, context=context, home=given.home, read=keyboard.read)
+
+    at = Place(name, user or "local", given.home, new=begun(given.home, name) is False)
+    with Opening(made) as opening:
+        converse(opening, keyboard, out, at)
+
+
+@app.command(
+    epilog=examples(
+        "taskloom run talk.json              the talk as text",
+        "taskloom run talk.json --json       operations, tasks and cost of each turn",
+        "taskloom run talk.json --thread x   say it on thread x, and keep it",
+        'echo \'["Plan a trip to Rome", "Where to?"]\' | taskloom run -',
+    )
+)
+def run(
+    script: Annotated[
+        Path, typer.Argument(metavar="SCRIPT", help="JSON file with the utterances; - for stdin.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a turn, with its cost.")] = False,
+    thread: Thread = None,
+    user: User = None,
+    schemas: Schemas = None,
+) -> None:
+    """Play a script: a JSON list of utterances.
+
+    {"session": "next"} in the list starts a new thread of the same user. Nothing is kept unless --thread or
+    --user is given. Nothing is asked. With --json the last turn's cost has in it what long-term memory cost
+    beside the turns, and tells it as "memory".
+    """
+    from .script import play, read_script
+
+    name = "standard input" if str(script) == "-" else str(script)
+    lines = read_script(sys.stdin.buffer.read() if str(script) == "-" else script.read_bytes(), name)
+    context, given, thread = _context(_named(user), schemas), _settings(), _checked(thread)
+    kept, last = thread is not None or user is not None, None
+    home = nullcontext(given) if kept else _temporary_home(given)
+    with home as given, _opened(given, kept=kept) as opened:
+        for played in play(opened, lines, thread=thread or f"run-{_token(8)}", context=context):
+            if as_json and played.line is lines[-1]:
+                last = played  # what it cost is known when all is written
+                continue
+            if as_json:
+                print_json(played.record(), indent=None)
+                continue
+            from .screen import console, safe
+
+            out = console()
+            out.print(f"> {safe(played.line.user)}", style="bold")
+            out.print(f"{safe(played.turn.reply)}\n")
+            out.file.flush()
+    if last:
+        print_json(last.record(opened.beside), indent=None)
+
+
+@app.command(
+    epilog=examples(
+        "taskloom demo",
+        "taskloom demo --delay 5",
+        "taskloom demo --fast | less",
+    )
+)
+def demo(
+    fast: Annotated[bool, typer.Option("--fast", help="Without pauses.")] = False,
+    delay: Annotated[
+        float | None,
+        typer.Option("--delay", min=0, max=60, help="Seconds after each turn; default 2, 0 off a terminal."),
+    ] = None,
+) -> None:
+    """Play a talk, and draw the task tree as it changes. Needs no key and keeps nothing."""
+    from importlib.resources import files
+    from time import sleep
+
+    from rich.rule import Rule
+
+    from taskloom.agent.turn.state import Context
+
+    from .screen import console, safe, task_tree
+    from .script import play, read_script
+
+    out = console()
+    pause = 0.0 if fast else delay if delay is not None else 2.0 if out.is_terminal else 0.0
+    lines = read_script(files("taskloom.agent").joinpath("demo.json").read_bytes(), "demo.json")
+    with (
+        _temporary_home(_settings(tools=False).model_copy(update={"model": ""})) as given,
+        _opened(given) as opened,
+    ):
+        for number, played in enumerate(play(opened, lines, thread="demo", context=Context()), 1):
+            out.print(Rule(f"{number}. {played.line.note}", align="left", style="dim"))
+            out.print(f"> {safe(played.line.user)}", style="bold")
+            out.print(safe(played.turn.reply))
+            out.print()
+            if played.graph == played.before:
+                out.print("(nothing changed)", style="dim")
+            else:
+                out.print(task_tree(played.graph, played.before))
+            out.print()
+            out.file.flush()
+            sleep(pause)
+    out.print(f"Your turn: {program()} chat", soft_wrap=True)
+
+
+# ---- threads --------------------------------------------------------------------------------------
+
+
+@app.command(
+    epilog=examples(
+        "taskloom threads",
+        "taskloom threads --json",
+    )
+)
+def threads(as_json: AsJson = False) -> None:
+    """List the threads, the last used first."""
+    from .screen import console, thread_list
+
+    with _opened(_settings(tools=False)) as opened:
+        found = opened.threads()
+    if as_json:
+        print_json(
+            [
+                {
+                    "thread": info.thread,
+                    "turns": info.turns,
+                    "used": info.used.isoformat(),
+                    "title": info.title,
+                }
+                for info in found
+            ]
+        )
+    elif found:
+        console().print(thread_list(found, console().width))
+    else:
+        typer.echo(f"No threads yet. Begin one with: {program()} chat")
+
+
+@app.command(
+    epilog=examples(
+        "taskloom tasks --thread trip",
+        "taskloom tasks --thread trip --format json",
+        "taskloom tasks --thread trip --format mermaid > trip.mmd",
+    )
+)
+def tasks(
+    thread: Thread = None,
+    form: Annotated[Format, typer.Option("--format", help="How to show them.")] = Format.TREE,
+    gone: Annotated[bool, typer.Option("--all", help="In a tree, also what is on hold or removed.")] = False,
+) -> None:
+    """Show the tasks of a thread; without --thread, of the one used last."""
+    from .screen import console, task_tree
+    from .script import task_records
+
+    with _opened(_settings(tools=False)) as opened:
+        name = _existing(opened, thread)
+        graph = opened.tasks(name)
+    match form:
+        case Format.TREE:
+            console().print(task_tree(graph, gone=gone))
+        case Format.JSON:
+            print_json({"thread": name, "tasks": task_records(graph)})
+        case Format.MERMAID:
+            typer.echo(graph.to_mermaid())
+
+
+@app.command(
+    "export",
+    epilog=examples(
+        "taskloom export --thread trip trip.json",
+        "taskloom export --thread trip | ssh other taskloom import - --thread trip",
+    ),
+)
+def export_thread(
+    file: Annotated[Path, typer.Argument(metavar="[FILE]", help="Where to; - for standard output.")] = Path(
+        "-"
+    ),
+    thread: Thread = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+) -> None:
+    """Write a thread as JSON: its tasks with their history, and what was said."""
+    from .chat import write_file
+    from .problems import InputError
+
+    with _opened(_settings(tools=False)) as opened:
+        text = opened.export(_existing(opened, thread))
+    if str(file) == "-":
+        typer.echo(text)
+        return
+    if file.exists() and not force:
+        raise InputError(f"{file} is there already: --force writes over it")
+    write_file(file, text + "\n")
+
+
+@app.command(
+    "import",
+    epilog=examples(
+        "taskloom import trip.json",
+        "taskloom import trip.json --thread trip --force",
+    ),
+)
+def import_thread(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An export; - for standard input.")],
+    thread: Thread = None,
+    force: Annotated[bool, typer.Option("--force", help="Also over a thread that has tasks.")] = False,
+) -> None:
+    """Load an export into a thread; without --thread, into a new one."""
+    from taskloom.memory.tasks import GraphError
+
+    from .problems import InputError
+
+    text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    with _opened(_settings(tools=False)) as opened:
+        name = _checked(thread) or _new(opened)
+        if opened.tasks(name) and not force:
+            raise InputError(f"thread {name!r} has tasks: --force puts the import in their place")
+        try:
+            reply = opened.load(text.decode("utf-8-sig", "replace"), thread=name).reply
+        except GraphError as error:
+            raise InputError(f"{file}: {error}") from error
+    typer.echo(f"{reply} Go on with: {program()} chat --thread {quote(name)}")
+
+
+@app.command(
+    epilog=examples(
+        "taskloom doctor",
+        "TASKLOOM_MODEL=gpt-4.1-mini taskloom doctor",
+    )
+)
+def doctor(as_json: AsJson = False) -> None:
+    """Look at what is configured and whether it works.
+
+    With a model, one sentence is sent to it, to see whether it can follow the form that readings have; that
+    takes TASKLOOM_MODEL_TIMEOUT seconds at most. Shows no secret. Exit code 1 where something is wrong.
+    """
+    from .doctor import findings
+
+    good, found = True, []
+    words = {True: "ok", False: "WRONG", None: ""}
+    for finding in findings(_settings()):
+        good = good and finding.ok is not False
+        if as_json:
+            found.append({"name": finding.name, "ok": finding.ok, "text": finding.text})
+        else:
+            from .screen import console
+
+            style = {True: "green", False: "red", None: ""}[finding.ok]
+            out = console()
+            out.print(f"{finding.name:<10}{words[finding.ok]:<6}", end="", style=style)
+            out.print(finding.text, soft_wrap=True)
+    if as_json:
+        print_json({"ok": good, "findings": found})
+    raise typer.Exit(0 if good else FAILED)
+
+
+# ---- what they call -------------------------------------------------------------------------------
+
+
+def _fail(error: Exception) -> NoReturn:
+    """Say in one line what is wrong, and end."""
+    from taskloom.agent.settings import Settings
+
+    from .problems import InputError, explain
+
+    try:
+        home = Settings().home
+    except ValueError:
+        home = None
+    told = explain(error, home)
+    if told is None:
+        first = (str(error).splitlines() or [""])[0][:200]
+        told = (
+            f"unexpected {type(error).__name__}: {first}: please report it with what `taskloom --debug` says"
+        )
+    typer.echo(f"taskloom: {told}", err=True)
+    wrong = isinstance(error, InputError | FileNotFoundError | IsADirectoryError)
+    raise typer.Exit(WRONG if wrong else FAILED)
+
+
+def _settings(*, tools: bool = True) -> Settings:
+    """The settings; without tools for a command that carries nothing out, since their servers take time."""
+    from taskloom.agent.settings import Settings
+
+    given = Settings()
+    return given if tools else given.model_copy(update={"tools": None})
+
+
+@contextmanager
+def _opened(given: Settings, *, kept: bool = True) -> Iterator[Taskloom]:
+    from taskloom.agent.threads.taskloom import Taskloom
+
+    with Taskloom.open(given, kept=kept) as opened:
+        yield opened
+
+
+@contextmanager
+def _temporary_home(given: Settings) -> Iterator[Settings]:
+    """The settings with a home that is gone afterwards."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="taskloom-", ignore_cleanup_errors=True) as folder:
+        yield given.model_copy(update={"home": Path(folder)})
+
+
+def _context(user: str | None, schemas: Path | None) -> Context:
+    from taskloom.agent.graph.wiring import schemas_in
+    from taskloom.agent.turn.state import Context
+
+    fields: dict[str, Any] = {} if user is None else {"user_id": user}
+    if schemas is not None:
+        fields["schemas"] = list(schemas_in(schemas))
+    return Context(**fields)
+
+
+def _named(user: str | None) -> str | None:
+    """The user, if they can be called so."""
+    if user is not None and not user.strip():
+        raise typer.BadParameter("a user has a name", param_hint="--user")
+    return user
+
+
+def _checked(thread: str | None) -> str | None:
+    """The thread, if it can be called so."""
+    if thread is not None and (not thread.strip() or len(thread) > 200 or not thread.isprintable()):
+        raise typer.BadParameter(
+            "1 to 200 characters, none of them a control character", param_hint="--thread"
+        )
+    return thread
+
+
+def _existing(opened: Taskloom, thread: str | None) -> str:
+    """The thread that is meant, which has to be there: the one that is named, or the one used last."""
+    from .problems import InputError
+
+    if thread is None:
+        found = opened.threads()
+        if not found:
+            raise InputError("there are no threads yet: begin one with `taskloom chat`")
+        return found[0].thread
+    if not opened.state(thread).values:
+        raise InputError(f"there is no thread {thread!r}: `taskloom threads` lists them")
+    return thread
+
+
+def _new(opened: Taskloom) -> str:
+    """A name for a new thread, which no thread has."""
+    return next(name for name in _names() if not opened.state(name).values)
+
+
+def _names() -> Iterator[str]:
+    """Names for a new thread."""
+    from datetime import datetime
+
+    now = datetime.now().astimezone()
+    while True:
+        yield f"{now:%m%d-%H%M}-{_token(3)}"
+
+
+def _token(length: int) -> str:
+    from secrets import choice
+
+    return "".join(choice("abcdefghjkmnpqrstuvwxyz23456789") for _ in range(length))

@@ -1,0 +1,158 @@
+"""The beginning of a talk on a terminal: one can type at once, and what answers is loaded meanwhile."""
+
+from __future__ import annotations
+
+import gc
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from threading import Event, Thread
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+from urllib.parse import quote
+
+from rich.console import Console
+
+from .commands import HELP, command_of
+from .keyboard import SAY, Keyboard
+from .problems import explain
+from .screen import failure, greeting, resuming
+
+if TYPE_CHECKING:
+    from .chat import Chat
+
+LIBRARIES = (
+    "langchain_core.messages", "langchain_core.tracers.base", "langgraph.runtime", "langgraph.graph",
+    "taskloom.agent.reading.patterns.rules", "taskloom.agent.reading.local", "taskloom.agent.cli.chat",
+)  # fmt: skip
+"""What is loaded, in steps between which one can leave."""
+
+
+class LeftError(Exception):
+    """The user left before all was loaded."""
+
+
+class Opening:
+    """A talk that is made beside the prompt. An error in that is raised where the talk is wanted."""
+
+    def __init__(self, make: Callable[[], Chat]) -> None:
+        """make: makes the talk, once the libraries are loaded."""
+        self._make, self._left, self._wanted = make, Event(), Event()
+        self._begin()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Load no further, and close what was opened."""
+        self._left.set()
+        self._thread.join()
+        if self._talk.exception() is None:
+            self._talk.result().app.close()
+
+    def talk(self) -> Chat:
+        """The talk, when it is ready; what made it fail is raised, and tried again beside the prompt."""
+        self._wanted.set()
+        try:
+            return self._talk.result()
+        except Exception:
+            self._begin()
+            raise
+
+    def _begin(self) -> None:
+        self._talk: Future[Chat] = Future()
+        self._thread = Thread(target=self._open, name="taskloom-opening")
+        self._thread.start()
+
+    def _open(self) -> None:
+        gc.disable()  # what is loaded stays: there is nothing to collect
+        try:
+            for name in LIBRARIES:
+                self._go_on()
+                import_module(name)
+            self._go_on()
+            made = self._make()
+        except Exception as error:  # noqa: BLE001  # raised where the talk is wanted
+            self._talk.set_exception(error)
+            return
+        finally:
+            gc.freeze()
+            gc.enable()
+        self._talk.set_result(made)
+        for load in made.app.loads:
+            if self._left.is_set() or self._wanted.is_set():
+                return
+            with suppress(Exception):  # the turn that needs it tells
+                load()
+
+    def _go_on(self) -> None:
+        if self._left.is_set():
+            raise LeftError
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which thread is talked on, by whom, under which home, and whether it is new."""
+
+    thread: str
+    user: str
+    home: Path
+    new: bool
+
+
+def converse(opening: Opening, keyboard: Keyboard, out: Console, at: Place) -> None:
+    """Talk on a terminal; on a new thread one can type before all is loaded."""
+    chat, first = None, ""
+    if at.new:
+        out.print(greeting(at.thread, "new"))
+    else:
+        chat = opening.talk()
+    try:
+        while chat is None:
+            first = keyboard.read(SAY).strip()
+            match command_of(first):
+                case "/quit":
+                    break
+                case "/help":
+                    out.print("\n".join(HELP))
+                case _ if first:
+                    chat = _ready(opening, out, at.home)
+    except EOFError:
+        out.print()
+    except KeyboardInterrupt:
+        out.print("\nStopped.")
+    if chat is None:
+        out.print(resuming(at.thread, at.user), soft_wrap=True)
+        return
+    keyboard.names = chat.names
+    chat.run(first)
+
+
+def _ready(opening: Opening, out: Console, home: Path) -> Chat | None:
+    """The talk; where it cannot be had that is told, and one can try again."""
+    try:
+        return opening.talk()
+    except Exception as error:
+        if (told := explain(error, home)) is None:
+            raise
+        out.print(failure(told), style="red")
+        return None
+
+
+def begun(home: Path, thread: str) -> bool | None:
+    """Whether anything is kept of a thread; None where that cannot be read."""
+    file = home / "threads.sqlite"
+    if not file.exists():
+        return False
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True, timeout=1)) as database:
+            row = database.execute("SELECT 1 FROM checkpoints WHERE thread_id = ? LIMIT 1", (thread,))
+            return row.fetchone() is not None
+    except sqlite3.Error:
+        return None

@@ -1,0 +1,1 @@
+"""The LangGraph application: nodes, services, wiring."""

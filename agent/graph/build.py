@@ -1,0 +1,66 @@
+"""The graph, and what builds it for a server, for a host application and for the command line."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Checkpointer
+
+from taskloom.agent.turn.state import Context, Input, Output, State
+
+from .nodes import (  # fmt: skip
+    Services,
+    act_node,
+    apologise,
+    classify_intent,
+    decompose,
+    fill_slots,
+    goes_on,
+    remember,
+    respond,
+    retrieve_closure,
+    update_graph,
+)
+from .wiring import default_services
+
+if TYPE_CHECKING:
+    pass
+
+Taskgraph = CompiledStateGraph[State, Context, Input, Output]
+
+NODES = (decompose, classify_intent, update_graph, retrieve_closure, fill_slots, respond, remember)
+
+
+def build_graph(services: Services, *, checkpointer: Checkpointer = None) -> Taskgraph:
+    """The graph of one turn.
+
+    Args:
+        services: what the nodes use.
+        checkpointer: a saver; None for a server, which brings its own; True for a subgraph that keeps its own
+            thread within its parent's.
+    """
+    builder: StateGraph[State, Context, Input, Output] = StateGraph(
+        State, context_schema=Context, input_schema=Input, output_schema=Output
+    )
+    names = [node.__name__ for node in NODES]
+    for node in NODES:
+        # Nothing has been changed yet while these two run, so an error can be answered instead of raised.
+        handler: Any = apologise if node in (decompose, classify_intent) else None
+        builder.add_node(node.__name__, partial(node, services=services), error_handler=handler)
+    for before, after in pairwise([START, *names, END]):
+        if before != "fill_slots":
+            builder.add_edge(before, after)
+    builder.add_node("act", act_node(services))
+    builder.add_edge("act", "respond")
+    builder.add_conditional_edges("fill_slots", partial(goes_on, services=services), ["act", "respond"])
+    return builder.compile(checkpointer=checkpointer, name="taskloom")
+
+
+@cache
+def make_graph() -> Taskgraph:
+    """The graph for LangGraph Server, which brings its own saver; built once, as servers call this often."""
+    return build_graph(default_services())

@@ -1,0 +1,207 @@
+"""From settings to services: what the command line and the server give the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+
+from taskloom.agent.acting.subgraph import Equipment
+from taskloom.agent.language.foreign import English
+from taskloom.agent.models.narrator import Narrator
+from taskloom.agent.models.openai import ChatModel
+from taskloom.agent.plan.slots import load_schemas
+from taskloom.agent.reading.gate import Gate
+from taskloom.agent.reading.local import Local
+from taskloom.agent.reading.network import Packaged
+from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.reading.slots import Slots
+from taskloom.agent.recall.experiences import Taught
+from taskloom.agent.recall.longterm import LongTerm
+from taskloom.agent.replying.templates import TemplateResponder
+from taskloom.agent.settings import Settings, settings
+from taskloom.agent.turn.reading import Interpreter, View
+from taskloom.agent.turn.schemas import SchemaError
+from taskloom.memory.embed import Embedder
+from taskloom.memory.outbox import Outbox
+from taskloom.memory.policies import Policy
+from taskloom.memory.store import Store
+from taskloom.memory.tasks import TaskGraph
+from taskloom.tools.config import Loaded
+from taskloom.tools.journal import FileJournal
+
+from .nodes import Services, Voice
+
+NO_MODEL = ("", "rules")
+
+OUTBOX, JOURNAL, MEMORY = "outbox.sqlite", "calls.sqlite", "memory"  # what is under the home
+
+
+def default_services(given: Settings | None = None, *, kept: bool = True) -> Services:
+    """The services that the settings ask for: the local reader alone, or with a model.
+
+    kept: whether there will be later sessions; if not, no model is asked what they would want to know.
+    """
+    given = given or settings()
+    network, template, chats = Packaged(), TemplateResponder(), _chats(given)
+    memory = longterm_of(given, chats, kept=kept)
+    local = Local(Taught(Rules()), network, Slots(network.pieces))
+    rules = English(local)
+
+    @cache
+    def voice(model: str) -> Voice:
+        name = model or given.model
+        if name in NO_MODEL:
+            return Voice(rules, template)
+        from taskloom.agent.models.openai import ModelInterpreter, ModelResponder  # a second to import
+
+        chat = chats(name)
+        interpreter: Interpreter = English(replace(local, answered=True))
+        if given.reader != "local":
+            interpreter = Gate(rules, ModelInterpreter(chat, rules), given.reader)
+        from taskloom.agent.models.chooser import ModelChooser
+
+        return Voice(interpreter, ModelResponder(chat), ModelChooser(chat))
+
+    return Services(
+        voice=voice, template=template, replies=given.replies, memory=memory, tools=equipment_of(given),
+        loads=_loads(given, local, memory),
+    )  # fmt: skip
+
+
+def _loads(given: Settings, reader: Interpreter, memory: LongTerm | None) -> tuple[Callable[[], object], ...]:
+    """What the first turn would load: the reader, and what was kept on this machine of earlier sessions."""
+    read = partial(reader.read, "Plan a trip to Rome on Friday", View(TaskGraph()))
+    if memory is None or given.chroma_url or not (given.home / MEMORY).exists():
+        return (read,)
+    opened = partial(getattr, memory, "store")
+    return (read, opened) if given.embeddings else (read, opened, partial(_embedder(given), ("trip",)))
+
+
+def _chats(given: Settings) -> Callable[[str], ChatModel]:
+    """Gives the chat model of a name: one for all who use it, so that all know when it does not answer."""
+
+    @cache
+    def chat(name: str) -> ChatModel:
+        from taskloom.agent.models.openai import chat_model
+
+        return chat_model(given, name)
+
+    return chat
+
+
+def equipment_of(given: Settings) -> Equipment | None:
+    """The tools of the file that the settings name, made; None where they name none.
+
+    Raises:
+        ToolDefinitionError: the file or a tool in it is not right; the message names all of that.
+    """
+    if given.tools is None:
+        return None
+    loaded, journal = loaded_tools(given), FileJournal(given.home / JOURNAL)
+
+    def close() -> None:
+        loaded.close()
+        journal.shut()
+
+    return Equipment(
+        registry=loaded.registry, journal=journal, rerun=given.rerun,
+        max_subtasks=given.max_subtasks, seconds=given.act_seconds, tokens=given.act_tokens,
+        context=loaded.config.context, shared=loaded.config.shared, bank=loaded.bank,
+        schemas=schemas_in(loaded.schemas) if loaded.schemas else (), close=close,
+    )  # fmt: skip
+
+
+def schemas_in(path: Path) -> tuple[dict[str, Any], ...]:
+    """The task schemas of a file, as a context takes them.
+
+    Raises:
+        SchemaError: it holds none, or wrong ones; the message names the file.
+        OSError: it cannot be read.
+    """
+    try:
+        found = load_schemas(path.read_bytes().decode("utf-8-sig", "replace"))
+    except SchemaError as error:
+        raise SchemaError(f"{path}: {error}") from error
+    return tuple(schema.model_dump() for schema in found)
+
+
+def loaded_tools(given: Settings) -> Loaded:
+    """The tools of the file that the settings name, selected by the ranking of long-term memory.
+
+    Raises:
+        ToolDefinitionError: the file or a tool in it is not right; the message names all of that.
+    """
+    from taskloom.agent.acting.index import HybridIndex
+    from taskloom.tools.config import load_agent
+
+    def model() -> BaseChatModel:
+        from taskloom.agent.models.openai import chat_client
+
+        return chat_client(given)
+
+    embedder = cache(partial(_embedder, given))
+    asked = model if given.model not in NO_MODEL else None
+    return load_agent(
+        given.tools or Path(),
+        index=partial(HybridIndex, embedder, requests=True),
+        documents=partial(HybridIndex, embedder),
+        model=asked,
+    )
+
+
+def longterm_of(
+    given: Settings, chats: Callable[[str], ChatModel] | None = None, *, kept: bool = True
+) -> LongTerm | None:
+    """Long-term memory as the settings want it, under their home; nothing is opened yet.
+
+    Args:
+        given: the settings.
+        chats: gives the chat model of a name, where others use it too.
+        kept: whether there will be later sessions.
+    """
+    if not given.memory:
+        return None
+
+    def opened() -> Store:
+        from taskloom.memory.store import ChromaStore  # with what it imports, another second
+
+        if given.chroma_url:
+            return ChromaStore.server(given.chroma_url, _embedder(given))
+        return ChromaStore.embedded(given.home / MEMORY, _embedder(given))
+
+    @cache
+    def narrator() -> Narrator:
+        from taskloom.agent.models.narrator import Narrator
+
+        return Narrator((chats or _chats(given))(given.model))
+
+    policy = Policy(
+        addition=given.experience_addition,
+        deletion=given.experience_deletion,
+        period=given.experience_period,
+        alpha=given.experience_alpha,
+        n=given.experience_n,
+        beta=given.experience_beta,
+        limit=given.experience_limit,
+    )
+    telling = narrator if given.model not in NO_MODEL else None
+    return LongTerm(
+        opened, lambda: Outbox(given.home / OUTBOX), policy, telling,
+        model_judges=given.judge == "model", model_tells=kept,
+    )  # fmt: skip
+
+
+def _embedder(given: Settings) -> Embedder:
+    """The embedding model of the settings: at an endpoint, or the one that comes with the package."""
+    if given.embeddings:
+        from taskloom.agent.models.openai import EndpointEmbedder
+
+        return EndpointEmbedder(given.embeddings, given.openai_api_key, given.openai_base_url)
+    from taskloom.memory.embed import packaged
+
+    return packaged()

@@ -1,0 +1,1 @@
+"""Steps become operations on task ids."""

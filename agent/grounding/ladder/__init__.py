@@ -1,0 +1,1 @@
+"""Steps whose tasks are named in words."""

@@ -1,0 +1,1 @@
+"""Clauses that the network read become steps with ids."""

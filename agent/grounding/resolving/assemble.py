@@ -1,0 +1,427 @@
+"""From clauses to steps that name tasks by id: what each act of the local reader does to the plan.
+
+Each clause is tried on the plan that those before it leave behind, as `taskloom.agent.grounding.exact` will carry it
+out; what has no clear place becomes a question back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from taskloom.agent.grounding.exact_places import Doubt, says_all
+from taskloom.agent.language import values
+from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.wording import NOT_UNDERSTOOD, clip, word_set
+from taskloom.agent.plan.finder import is_member
+from taskloom.agent.plan.topic import is_slot
+from taskloom.agent.turn.clauses import Clause, Mention
+from taskloom.agent.turn.reading import View
+from taskloom.agent.turn.steps import Detail, Step
+from taskloom.memory.operations import Complete, Operation, Remove
+from taskloom.memory.tasks import TaskNode
+
+from .exchanges import Exchanges
+from .plain import asked_of, counted, items_of, one, outside, parted, right_before, tidied
+from .questions import Questions
+from .resolver import NAMED, POINTING, SURE, bare, content
+from .shifting import Shifting
+from .splitting import Splitting
+
+_RELATIVE = re.compile(
+    r".*\b(?:earlier|later|sooner|more|less|fewer|extra|longer|shorter|cheaper|further)\b(?! than)",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(r"\b(?:what|anything|which|who|how)\b", re.IGNORECASE)
+_SUBJECTS = word_set("i we you he she it they this that")
+_FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """The steps of an utterance, what they would do, and how clear what they are about is.
+
+    margin: the least difference of score to a rival among all choices, in points of `Resolver`. doubts: how
+    many clauses could not be placed.
+    """
+
+    steps: tuple[Step, ...]
+    operations: tuple[Operation, ...]
+    margin: float
+    doubts: int
+
+
+def assembled(clauses: Iterable[Clause], said: str, view: View) -> Assembled:
+    """What clauses do to the plan, each on what those before it left; a question for what has no place."""
+    grounder = Assembler(view, said)
+    clauses = _plain(clauses)
+    for clause in clauses:
+        _carry_out(grounder, clause, clauses)
+    return grounder.assembled()
+
+
+def all_assembled(readings: Sequence[Sequence[Clause]], said: str, view: View) -> list[Assembled]:
+    """As `assembled` for several readings of the same words; what some begin with is carried out once."""
+    if len(readings) == 1:
+        return [assembled(readings[0], said, view)]
+    begun = Assembler(view, said)
+    known: dict[tuple[int, object], Assembler] = {}  # by what was done before it, and the clause
+    found = []
+    for reading in readings:
+        grounder, clauses = begun, _plain(reading)
+        parts = tuple(clause for clause in clauses if clause.act == "split")
+        for clause in clauses:
+            key = id(grounder), parts if clause.act == "split" else clause
+            if key not in known:
+                known[key] = grounder.copy()
+                _carry_out(known[key], clause, clauses)
+            grounder = known[key]
+        found.append(grounder.assembled())
+    return found
+
+
+def _plain(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
+    return tuple(part for clause in clauses for part in parted(tidied(clause)))
+
+
+def _carry_out(grounder: Assembler, clause: Clause, clauses: Sequence[Clause]) -> None:
+    """Do one of the clauses; a split is done with all of its parts where the first of them stands."""
+    try:
+        if clause.act != "split":
+            grounder.read(clause)
+            return
+        parts = tuple(one for one in clauses if one.act == "split")
+        if clause is parts[0]:
+            grounder.split(parts)
+    except Doubt as doubt:
+        grounder.doubt(doubt)
+
+
+class Assembler(Exchanges, Shifting, Splitting, Questions):
+    """Clauses on the plan: each act by its method."""
+
+    def copy(self) -> Assembler:
+        """The same, to go on with: what one does then is not seen by the other."""
+        made = copy(self)
+        for name, held in vars(self).items():
+            if isinstance(held, list | set | dict):
+                setattr(made, name, held.copy())
+        return made
+
+    def assembled(self) -> Assembled:
+        """What was done."""
+        margin = min(self.margins, default=3.0)
+        return Assembled(tuple(self.steps), tuple(self.operations), margin, self.doubts)
+
+    # ---- acts ----------------------------------------------------------------------------------
+
+    def _read_task(self, clause: Clause) -> None:
+        titles, whole = clause.all("T"), self.place(clause)
+        items = [counted(clause, span) for span in clause.all("I")]
+        if not titles:
+            beside = whole or self.topic()
+            for title in items:
+                self._act("task", title=title, within_task=beside.id if beside else None)
+            if not items and (clause.all("VP")):
+                self._read_set(clause)
+            return
+        paired = any(span.pair for span in titles)
+        for span in titles:
+            title, last = counted(clause, span), span is titles[-1]
+            told = self._details(clause, span.pair) if paired else self._details(clause) if last else []
+            told += self._people(clause) if last else []
+            node = self._known(title)
+            if node is None or not (told or items or node.id in self.new):
+                inside = whole or self._part_of()
+                node = self._made(title, inside.id if inside else None)
+            for one_told in told:
+                self._set_one(node, one_told, clause, named=one_told.slot == "who" or bool(clause.all("S")))
+            if last and items:
+                self._act("add", within_task=node.id, items=items_of(items))
+
+    def _part_of(self) -> TaskNode | None:
+        """What something new is part of where that is not said; None where it is a plan of its own.
+
+        It stands beside what this message made before, or in the only plan, where the assistant asked what
+        belongs to it.
+        """
+        made = [self.graph[key] for key in self.new if self.graph[key].value is None]
+        if made:
+            return self.graph.get(made[-1].parent or "") if not is_member(made[-1]) else None
+        plans = self.graph.parts(None)
+        reply = self.view.exchanges[-1][1] if self.view.exchanges else ""
+        if len(plans) != 1 or not reply.rstrip().endswith("?"):
+            return None
+        asked = re.split(r"(?<=[.!])\s", reply)[-1]
+        return plans[0] if self.listed(plans[0]) or _OPEN.search(asked) else None
+
+    def _known(self, title: str) -> TaskNode | None:
+        """The task that has this title already; a pronoun means the topic."""
+        if set(title.lower().split()) <= POINTING:
+            return self.topic()
+        found = self.best(title)
+        if found is None:
+            return None
+        said, held = set(content(title)), set(content(found.node.title))
+        return found.node if said == held or (found.named > 0.99 and said <= held) else None
+
+    def _read_add(self, clause: Clause) -> None:
+        whole = self.place(clause) or (self.meant(one(clause, "T")) if one(clause, "T") else None)
+        whole = whole or (self._container() if not one(clause, "TW") else None)
+        items = [counted(clause, span) for span in clause.all("I") or clause.all("P") or clause.all("V")]
+        if whole is None and one(clause, "TW"):
+            whole = self._made(one(clause, "WT"))
+        if whole is None:
+            for title in items:
+                self._act("task", title=title)
+            return
+        kind = "participant" if not clause.all("I") and clause.all("P") else "item"
+        self._act("add", within_task=whole.id, items=items_of(items, kind=kind))
+        for span, told in self._ofitems_of(clause):
+            node = self.which(bare(span.text), within=self.graph[whole.id])
+            if node is not None:
+                self._act("set", task=node.id, details=tuple(told))
+        if clause.all("I") and clause.all("P"):
+            for span in clause.all("I"):
+                if (node := self.which(bare(span.text), within=whole)) is not None:
+                    self._act("set", task=node.id, details=tuple(self._people(clause)))
+
+    def _ofitems_of(self, clause: Clause) -> list[tuple[Mention, list[Detail]]]:
+        """The items of a clause that have values after them, with these."""
+        items, found = clause.all("I"), list[tuple[Mention, list[Detail]]]()
+        for span in items:
+            later = [other.start for other in items if other.start > span.start]
+            until = min(later, default=len(clause.text))
+            own = tuple(
+                value for value in clause.all("V")
+                if (value.pair and value.pair == span.pair)
+                or (not value.pair and span.start < value.start < until
+                    and not any(right_before(clause, value, other) for other in items))
+            )  # fmt: skip
+            if own:
+                found.append((span, self._details(replace(clause, mentions=own))))
+        return found
+
+    def _read_set(self, clause: Clause) -> None:
+        if not clause.all("VC"):
+            (self._read_assign if clause.all("P") else self._read_add)(clause)
+            return
+        if clause.all("C") and not clause.all("V"):
+            self._read_same(clause)
+            return
+        if len(clause.all("V")) == 1 and _RELATIVE.fullmatch(one(clause, "V")):
+            self._read_shift(clause)
+            return
+        all_of = self.says_all(one(clause, "T"))
+        targets = self.each(clause, roles="T") if all_of else [self._of_value(clause)]
+        for node in targets:
+            for told in self._details(clause):
+                self._set_one(node, told, clause, named=bool(clause.all("S")))
+            for told in self._people(clause):
+                self._act("set", task=self.task_of(self.graph[node.id]).id, details=(told,))
+
+    def _of_value(self, clause: Clause) -> TaskNode:
+        """What a value is said of.
+
+        Raises:
+            Doubt: it is not there.
+        """
+        name, old = one(clause, "T"), one(clause, "OX")
+        node = (
+            self.meant(name, slots=True, within=self.place(clause)) if name or not clause.all("I") else None
+        )
+        if not clause.all("TISWOX") and (subject := self._subject(clause)) is not None:
+            return subject
+        if node is None and clause.all("I"):
+            node = self.which(one(clause, "I"), slots=True)
+        if not name and old and (held := self.which(old, slots=True)) is not None and held.value is not None:
+            return held
+        if node is None and (name or one(clause, "I")):
+            beside = self.topic()
+            return self._made(name or one(clause, "I"), (beside.parent or beside.id) if beside else None)
+        if node is None:
+            raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
+        return node
+
+    def _subject(self, clause: Clause) -> TaskNode | None:
+        """What the unmarked words before a value name in full: 'the balloons are in the boot'."""
+        first = min(span.start for span in clause.all("VC"))
+        lead = outside(clause, "PE")[:first].lower()
+        if _SUBJECTS & set(re.findall(r"[a-z]+", lead)):
+            return None  # 'Peter just called, they can only on Saturday'
+        said = set(content(lead))
+        named = [node for node in self.graph.active if not is_slot(node) and set(content(node.title)) <= said]
+        return named[0] if len(named) == 1 else None
+
+    def _read_rename(self, clause: Clause) -> None:
+        node = self.meant(one(clause, "TO"), slots=True, within=self.place(clause))
+        if node is None:
+            raise Doubt("What should have another name?")
+        self._act("set", task=node.id, value=one(clause, "V"))
+
+    def _read_remove(self, clause: Clause) -> None:
+        found = self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
+        names = [bare(span.text) for span in clause.all("TIPVW")]
+        if all(set(name.lower().split()) <= POINTING for name in names) and not clause.all("E"):
+            for node in found:
+                if node.parent is None and self.listed(node):
+                    whole = Remove(task=node.id)
+                    raise Doubt(f"Shall I cancel all of {self.describe(node)}?", ("yes",), (whole,))
+        self._act_on("remove", found)
+
+    def _read_hold(self, clause: Clause) -> None:
+        self._act_on("hold", self.each(clause, slots=True))
+
+    def _read_resume(self, clause: Clause) -> None:
+        self._act_on("resume", self.each(clause, slots=True, gone=True))
+
+    def _read_done(self, clause: Clause) -> None:
+        found = [self._finished(node) for node in self.each(clause, roles="TI", slots=True)]
+        self._act_on("done", {node.id: node for node in found}.values())
+
+    def _finished(self, node: TaskNode) -> TaskNode:
+        """What is done where a clause means a slot: the part of that name, else the task that it is of.
+
+        Raises:
+            Doubt: all of a plan would be done that has parts, because of a value.
+        """
+        task = self.task_of(node)
+        still = [part for part in self.listed(task) if part.status != "done"]
+        if node.id == task.id or not still:
+            return task
+        said = set(content(node.title))
+        named = [part for part in self.graph.subtree(task.id)[1:] if said <= set(content(part.title))]
+        named = [part for part in named if not is_slot(part)]
+        if len(named) == 1:
+            return named[0]
+        raise Doubt(f"Is all of {self.describe(task)} done?", ("yes",), (Complete(task=task.id),))
+
+    def _read_reopen(self, clause: Clause) -> None:
+        self._act_on("reopen", self.each(clause, roles="TI", gone=None))
+
+    def _read_back(self, clause: Clause) -> None:
+        named = one(clause, "T") or one(clause, "S")
+        node = self.meant(named, slots=True, gone=None, within=self.place(clause))
+        if node is None:
+            raise Doubt("What should be as it was?")
+        node = (self.slot_in(node, one(clause, "S")) if one(clause, "S") else None) or node
+        value = self._former(node, one(clause, "V"))
+        original = "original" if _FIRST.search(outside(clause, "TSW")) else None
+        self._act("back", task=node.id, old=original, value=value)
+
+    def _former(self, node: TaskNode, words: str) -> str | None:
+        """The value that something goes back to, as it was; None where the words only say that it does."""
+        number = values.number_of(words) if words else None
+        for part in self.graph.subtree(node.id, gone=True):
+            for state in reversed(part.history):
+                held = state.value or state.title
+                if words and says_all(held, words):
+                    return words
+                if number is not None and state.value and values.number_of(held) == number:
+                    return held
+        told = words and (kind_of(words) is not None or words != words.lower())
+        return words if told else None
+
+    def _read_undo(self, _: Clause) -> None:
+        self._act("undo")
+
+    def _read_redo(self, _: Clause) -> None:
+        self._act("redo")
+
+    def _read_need(self, clause: Clause) -> None:
+        whole = self.place(clause)
+        needed = [self._or_new(bare(span.text), whole) for span in clause.all("I")]
+        if clause.all("T"):
+            pairs = [(before, self._or_new(one(clause, "T"), whole)) for before in needed]
+        elif len(needed) == 1 and (topic := self.topic()) is not None:
+            pairs = [(needed[0], topic)]
+        else:
+            pairs = list(pairwise(needed))
+        for before, after in pairs:
+            if before.id != after.id:
+                self._act("need", task=after.id, items=items_of([before.title], [before.id]))
+
+    def _read_unneed(self, clause: Clause) -> None:
+        node = self.meant(one(clause, "T"))
+        if node is None:
+            raise Doubt("What need not wait any more?")
+        named = [self.which(bare(span.text)) for span in clause.all("I")]
+        for other in [needed.id for needed in named if needed is not None] or list(node.depends_on):
+            self._act("unneed", task=node.id, items=items_of([self.graph[other].title], [other]))
+
+    def _read_share(self, clause: Clause) -> None:
+        items = clause.all("I") or (clause.all("T") if clause.all("W") else [])
+        shared = [self.which(bare(span.text)) for span in items]
+        if not items or None in shared:
+            raise Doubt("What should be used in what?")
+        name = one(clause, "W" if not clause.all("I") else "TW")
+        node = self.meant(name) or self._made(name)
+        for told in self._details(replace(clause, mentions=tuple(clause.all("VS")))):
+            self._act("set", task=node.id, details=(told,))
+        for item in filter(None, shared):
+            self._act("share", task=node.id, items=items_of([item.title], [item.id]))
+
+    def _read_assign(self, clause: Clause) -> None:
+        whole, people = self.place(clause), self._people(clause)
+        names = [bare(span.text) for span in clause.all("T") or clause.all("I")]
+        if not names or self.says_all(names[0]):
+            topic = whole or (self._asked_who() if not names else None) or self.topic()
+            if topic is None:
+                raise Doubt("What is that for?")
+            found = self._all_of(names[0], whole, gone=False) if names else [topic]
+        else:
+            found = [self.meant(name, within=whole) or self._or_new(name, whole) for name in names]
+        excepted = [self.which(bare(span.text)) for span in clause.all("E")]
+        for node in found:
+            if node in excepted:
+                continue
+            target = self.task_of(node)
+            if people and not names and target.id in self.given:
+                raise Doubt(f"What does {people[0].value} do?")
+            if people:
+                self.given.add(target.id)
+                self._act("set", task=target.id, details=tuple(people))
+            for told in self._details(clause):
+                self._set_one(target, told, clause, named=bool(clause.all("S")))
+
+    def _asked_who(self) -> TaskNode | None:
+        """What the assistant just asked who has it: 'Who takes the attic?'; made where there is none yet."""
+        asked = asked_of(self.view.exchanges[-1][1]) if self.view.exchanges and not self.operations else ""
+        if not asked or set(asked.lower().split()) <= POINTING:
+            return None
+        found = self.best(asked)
+        if found is not None and found.named > NAMED and found.score > SURE:
+            return self.task_of(found.node)
+        return self._or_new(asked, None)
+
+    def _read_only(self, clause: Clause) -> None:
+        whole, spans = self.place(clause) or self.topic(), clause.all("ITE")
+        if whole is not None and not self.listed(whole) and whole.parent:
+            whole = self.graph[whole.parent]
+        if whole is None:
+            raise Doubt("Which list should hold only that?")
+        kept = [self.which(bare(span.text), within=whole) for span in spans]
+        if None in kept:  # of the list that they are all in
+            kept = [self.which(bare(span.text)) for span in spans]
+            lists = {node.parent for node in kept if node is not None}
+            if len(lists) == 1 and None not in kept and (above := lists.pop()) is not None:
+                whole = self.graph[above]
+            else:
+                kept = []
+        if any(node is None for node in kept) or not kept:
+            raise Doubt(f"What of {self.describe(whole)} should stay?")
+        named = [node for node in kept if node is not None]
+        self._act("only", task=whole.id, items=items_of([n.title for n in named], [n.id for n in named]))
+
+    def _read_yes(self, _: Clause) -> None:
+        self._act("yes")
+
+    def _read_no(self, _: Clause) -> None:
+        self._act("no")
+
+    def _read_unsure(self, clause: Clause) -> None:
+        whole = len(clause.text) + 5 > len(self.said)
+        raise Doubt(NOT_UNDERSTOOD if whole else f"What do you mean by “{clip(clause.text.strip())}”?")

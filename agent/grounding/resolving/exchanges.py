@@ -1,0 +1,176 @@
+"""One thing in the place of another: replace, swap, the same as elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.language.typed import kind_of
+from taskloom.agent.plan.finder import is_member, slot_name
+from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.topic import kind_held, part_said
+from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.steps import Detail
+from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import words
+
+from .giving import ME, NOUNS, Giving
+from .plain import one
+from .resolver import POINTING, bare, content
+
+_OF_SLOTS = ("date", "time", "place", "who", "deadline", "price", "length", "number")
+
+
+class Exchanges(Giving):
+    """What takes the place of something."""
+
+    def _read_same(self, clause: Clause) -> None:
+        """A value as another task has it: 'lunch at the same time as the dinner'."""
+        node = self.meant(one(clause, "T"), slots=True)
+        words_of = re.sub(r"^(?:at|on|the|same|as|in)\s+", "", one(clause, "C"))
+        other = self.which(re.sub(r"^.*?\b(?:as|with|for)\b", "", words_of).strip() or words_of, slots=True)
+        if node is None or other is None:
+            raise Doubt(f"What do you mean by “{one(clause, 'C')}”?")
+        if other.value is None:
+            wanted = next((slot for slot in _OF_SLOTS if slot in clause.text.lower()), None)
+            held = [
+                part for part in self.graph.parts(other.id) if part.value is not None and not is_member(part)
+            ]
+            fit = [
+                p
+                for p in held
+                if wanted and (slot_name(p.title) == wanted or kind_of(p.value or "") == wanted)
+            ]
+            if len(fit or held) != 1:
+                raise Doubt(f"What of {self.describe(other)} do you mean?")
+            other = (fit or held)[0]
+        told = Detail(slot=slot_name(other.title), value=other.value or "")
+        self._act("set", task=self.task_of(node).id, details=(told,))
+
+    def _read_replace(self, clause: Clause) -> None:
+        old, new = one(clause, "OTX"), one(clause, "VIP")
+        if set(old.lower().split()) <= POINTING:
+            old = self._person(old)
+        others = clause.all("V")
+        if len(others) > 1 and clause.all("O"):
+            fit = [v for v in others if kind_of(v.text) == kind_of(old)]
+            chosen = fit[0] if fit else others[0]
+            rest = tuple(v for v in others if v is not chosen)
+            plain = replace(clause, act="set", mentions=(*clause.all("TW"), *rest))
+            clause = replace(clause, mentions=tuple(m for m in clause.mentions if m not in rest))
+            new = bare(chosen.text)
+            self.read(plain)
+        if not old and new:
+            self._instead(clause, new)
+            return
+        node = self.which(old, slots=True, within=self.place(clause)) if old else None
+        node = node or (self.which(old, slots=True) if old else None)
+        if node is None and one(clause, "T") and one(clause, "T") != old:
+            node = self.meant(one(clause, "T"), slots=True)
+        if node is None:
+            raise Doubt(f"I do not find “{old}” in the plan. What should {new} take the place of?")
+        if node.value is None and self.graph.parts(node.id) and not one(clause, "OX"):
+            self._act("set", task=node.id, value=new)
+            return
+        self._act("replace", task=node.id, old=old, value=new)
+
+    def _instead(self, clause: Clause, new: str) -> None:
+        """Something in the place of what was spoken of: a person for who has it, a value for its like."""
+        topic = self.topic()
+        if topic is None:
+            raise Doubt(f"What should {new} take the place of?")
+        person = bool(clause.all("P")) or new.lower() in ME or (kind_of(new) is None and new.istitle())
+        if person and any(is_assignee(part) for part in self.graph.parts(topic.id)):
+            self._act("set", task=topic.id, details=(Detail(slot="who", value=self._person(new)),))
+            return
+        told = Detail(slot=self._slot_for(new, ""), value=new)
+        slot = self._same_value(topic, told, replace(clause, text=f"instead {clause.text}"))
+        if slot is None:
+            raise Doubt(f"What should {new} take the place of?")
+        self._act("set", task=slot.id, value=new)
+
+    def _read_swap(self, clause: Clause) -> None:
+        people, things = clause.all("P"), clause.all("T")
+        if len(people) == len(things) == 2:  # who does what now
+            for who, what in zip(people, things, strict=True):
+                self.read(replace(clause, act="assign", mentions=(who, what)))
+            return
+        names = [self._person(span.text) for span in people or clause.all("TVIO")][:2]
+        pairs = self._holding(names)
+        if not pairs:
+            tasks = [self.which(name) for name in names]
+            pairs = self._same_slots(tasks, one(clause, "S") or clause.text)
+        for one_slot, other in pairs:
+            first, second = one_slot.value, other.value
+            self._act("set", task=one_slot.id, value=second)
+            self._act("set", task=other.id, value=first)
+
+    def _holding(self, names: Sequence[str]) -> list[tuple[TaskNode, TaskNode]]:
+        """The slots whose values two names are: who has something first, in one list if so, the nearest."""
+        near = self._near()
+        held: list[list[TaskNode]] = []
+        for name in names:
+            said = set(content(name))
+            titled = any(said == set(content(node.title)) for node in self.graph.active)
+            held.append([
+                node for node in self.graph.active
+                if node.value and said <= set(words(node.value)) and (is_assignee(node) or not titled)
+            ])  # fmt: skip
+        if len(held) != 2:
+            return []
+        pairs = [(first, other) for first in held[0] for other in held[1] if first.id != other.id]
+        heard = words(self.clause.text) if self.clause is not None else ()
+        ranked = sorted(
+            (
+                sum(not part_said(self.task_of(node).title, heard) for node in pair),
+                *self._apart(pair, near),
+                n,
+            )
+            for n, pair in enumerate(pairs)
+        )
+        if (
+            len(ranked) > 1
+            and ranked[0][:3] == ranked[1][:3]
+            and pairs[ranked[0][-1]] != pairs[ranked[1][-1]]
+        ):
+            raise Doubt(
+                "Which two should change places?", [self.describe(self.task_of(p[1])) for p in pairs[:6]]
+            )
+        return [pairs[ranked[0][-1]]] if ranked else []
+
+    def _apart(self, pair: tuple[TaskNode, TaskNode], near: dict[str, float]) -> tuple[bool, bool, float]:
+        first, other = (self.task_of(node) for node in pair)
+        far = sum(near.get(node.id, 99) for node in pair)
+        return not all(map(is_assignee, pair)), first.parent != other.parent, far
+
+    def _same_slots(self, tasks: Sequence[TaskNode | None], text: str) -> list[tuple[TaskNode, TaskNode]]:
+        """The slots that two tasks change: those named, those of the kind that is said, the only ones.
+
+        Raises:
+            Doubt: it is not clear which.
+        """
+        if len(tasks) == 2 and tasks[0] is not None and tasks[1] is not None:
+            pairs = [
+                (one_part, other)
+                for one_part in self.graph.parts(tasks[0].id)
+                for other in self.graph.parts(tasks[1].id)
+                if one_part.value and other.value and _comparable(one_part, other)
+            ]
+            said = set(content(text))
+            named = [pair for pair in pairs if said & set(words(pair[0].title))]
+            kinds = next((kinds for form, kinds in NOUNS if form.search(text)), ())
+            fit = [pair for pair in pairs if kind_held(pair[0]) in kinds]
+            who = [pair for pair in pairs if is_assignee(pair[0])]
+            found = named or fit or (pairs if len(pairs) == 1 else who)
+            if len(found) == 1:
+                return found
+        raise Doubt("Which two should change places?")
+
+
+def _comparable(one_slot: TaskNode, other: TaskNode) -> bool:
+    """Whether two slots hold the same: by name, or by the kind of their values."""
+    kind = kind_held(one_slot)
+    same = slot_name(one_slot.title) == slot_name(other.title)
+    return same or (kind is not None and kind == kind_held(other) and not is_assignee(one_slot))

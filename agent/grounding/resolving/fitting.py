@@ -1,0 +1,196 @@
+"""Which slot of a task a value is for: that of its name, its kind, or like it; never of another type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import count
+
+from taskloom.agent.grounding.exact import Exact
+from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.language import values
+from taskloom.agent.language.typed import PLACES, kind_of, misfits, names_a_type, type_named, type_of
+from taskloom.agent.plan.finder import is_member, slot_name
+from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.topic import is_slot, kind_held
+from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.reading import View
+from taskloom.agent.turn.steps import Detail, Step
+from taskloom.memory.embed import packaged
+from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import words
+
+from .plain import one
+from .resolver import Resolver, content
+
+_MENDS = re.compile(
+    r"^\W*(?:no|nope|nah|not|actually|sorry|wait|make (?:it|that)|rather|or rather|correction|instead|i mean"
+    r"|better|let's (?:make|say))\b|\binstead\b|\brather\b",
+    re.IGNORECASE,
+)
+OF_KIND = {"duration": "length", "amount": "price", "count": "number"}
+_CHANGED = re.compile(
+    r"\b(?:now|moved?|moving|instead|changed?|switch\w*|swapp?\w*|no longer|new)\b", re.IGNORECASE
+)
+
+
+class Fitting(Resolver, Exact):
+    """Values in the slots of tasks; steps: what was done so far, doubts: how many clauses had no place."""
+
+    def __init__(self, view: View, said: str) -> None:
+        super().__init__(view)
+        self.said = said
+        self.steps: list[Step] = []
+        self.doubts = 0
+        self.given = set[str]()  # what this message has said who has
+
+    def _act(self, act: str, **fields: object) -> None:
+        step = Step.model_validate({"text": self.said, "act": act, **fields})
+        self.step(step)
+        self.steps.append(step)
+
+    def _act_on(self, act: str, nodes: Iterable[TaskNode]) -> None:
+        for node in nodes:
+            self._act(act, task=node.id)
+
+    def _same_value(self, owner: TaskNode, told: Detail, clause: Clause) -> TaskNode | None:
+        """The slot of a task whose value a new one without a name takes the place of."""
+        mends = bool(clause.all("XO")) or _MENDS.search(clause.text) is not None
+        kind = kind_of(told.value)
+        slots = [
+            one for one in self.graph.parts(owner.id)
+            if one.value is not None and not is_member(one) and not is_assignee(one)
+            and (mends or one.turn != self.view.turn)
+        ]  # fmt: skip
+        if old := one(clause, "OX"):
+            saying = [node for node in slots if set(content(old)) <= set(words(node.value or ""))]
+            if len(saying) == 1:
+                return saying[0]
+        if kind is not None:
+            held = [node for node in slots if kind_held(node) == kind]
+            if not held and kind == "count":  # 27 each, where it was 20 quid each
+                held = [node for node in slots if kind_held(node) == "amount"]
+            named = [node for node in held if slot_name(node.title) == told.slot]
+            if len(named) == 1 or len(held) == 1:
+                fits = told.slot in ("detail", kind, OF_KIND.get(kind))
+                return (named or held)[0] if fits or told.slot == type_named(held[0].title) else None
+            return None
+        if told.slot not in ("detail", "place"):
+            return None
+        own = [node for node in slots if kind_of(node.value or "") is None]
+        shares = [node for node in own if set(content(told.value)) & set(content(node.value or ""))]
+        if len(shares) == 1:
+            return shares[0]
+        places = [node for node in own if set(words(node.title)) & PLACES]
+        if told.slot == "place" and len(places) == 1:
+            return places[0]
+        if not own or not (mends or _CHANGED.search(clause.text)):
+            return None
+        return self._most_like(told.value, own) or (max(own, key=lambda one: one.turn) if mends else None)
+
+    def _most_like(self, value: str, slots: Sequence[TaskNode]) -> TaskNode | None:
+        """The slot whose value is most like another one in meaning, if clearly so."""
+        vectors = packaged()([value, *(f"{node.value}" for node in slots)])
+        scores = sorted(((float(vectors[0] @ vectors[n + 1]), n) for n in range(len(slots))), reverse=True)
+        clear = len(scores) == 1 or scores[0][0] - scores[1][0] > 0.08
+        return slots[scores[0][1]] if scores[0][0] > 0.3 and clear else None
+
+    def _set_one(self, node: TaskNode, told: Detail, clause: Clause, *, named: bool) -> None:
+        """A value for a slot: the one meant, the only one of its kind, that of its name, else a new one."""
+        node = self.graph[node.id]
+        owner = self.task_of(node)
+        if (slot := self._misfit(node, told, named=named)) is not None:
+            node, told, named = owner, self._of_own_type(slot, told), True
+        number = re.fullmatch(r"\D{0,3}\d[\d.,]*", told.value) or told.value.lower() in values.NUMBER_WORDS
+        if owner.id != node.id and not named:
+            held, new = kind_of(node.value or ""), kind_of(told.value)
+            if number and held is None and values.number_of(node.value or "") is not None:
+                self._act("set", task=node.id, value=with_number(node.value or "", told.value))
+                return
+            if held == new or None in (held, new) or "count" in (held, new):
+                self._act("set", task=node.id, value=told.value)
+                return
+        if (
+            number
+            and not named
+            and node.value is None
+            and _counts(node.title)
+            and kind_of(told.value) == "count"
+        ):
+            self._act("set", task=node.id, value=with_number(node.title, told.value))
+            return
+        if not named and (slot := self._same_value(owner, told, clause)) is not None:
+            value = told.value
+            if number and kind_of(slot.value or "") not in ("date", "time"):
+                value = with_number(slot.value or "", value)
+            self._act("set", task=slot.id, value=value)
+            return
+        if named and (held_slot := self._beginning(owner, told)) is not None:
+            value = told.value
+            if number and kind_held(held_slot) in ("count", "amount") and kind_of(told.value) == "count":
+                value = with_number(held_slot.value or "", value)
+            self._act("set", task=held_slot.id, value=value)
+            return
+        if told.slot == "detail" or (not named and self._told_now(owner, told.slot)):
+            taken = {slot_name(one.title) for one in self.graph.parts(owner.id)}
+            names = (told.slot if number == 1 else f"{told.slot} {number}" for number in count(1))
+            free = next(name for name in names if slot_name(name) not in taken)
+            told = told.model_copy(update={"slot": free})
+        self._act("set", task=owner.id, details=(told,))
+
+    def _misfit(self, node: TaskNode, told: Detail, *, named: bool) -> TaskNode | None:
+        """The slot that a value is said of and that can never hold it."""
+        slot = node if is_slot(node) else None
+        if slot is None and named:
+            slot = next((p for p in self.graph.parts(node.id) if slot_name(p.title) == told.slot), None)
+        if slot is None or is_assignee(slot) or told.slot == "who":
+            return None
+        return slot if misfits(slot.title, slot.value or "", told.value) else None
+
+    def _of_own_type(self, slot: TaskNode, told: Detail) -> Detail:
+        """A value that a slot cannot hold, for one of its own type: the time beside the date, a room's price.
+
+        Raises:
+            Doubt: a type has no price.
+        """
+        kind = kind_of(told.value) or "detail"
+        name, held = OF_KIND.get(kind, kind), type_of(slot.title, slot.value or "")
+        if {kind, held} <= {"date", "time"} and names_a_type(slot.title):
+            return Detail(slot=name, value=told.value)
+        if names_a_type(slot.title) and held != "place":
+            raise Doubt(f"{told.value} is no {slot.title}. What is {told.value} for?")
+        said = one(self.clause, "ST") if self.clause is not None else ""
+        said = said if said and set(words(said)) & set(words(f"{slot.title} {slot.value}")) else slot.title
+        return Detail(slot=slot_name(f"{said} {name}").replace("_", " "), value=told.value)
+
+    def _beginning(self, owner: TaskNode, told: Detail) -> TaskNode | None:
+        """The slot of that name, else the one of the value's type that says more: 'outbound' its date."""
+        if told.slot in ("detail", "who") or self._told_now(owner, told.slot):
+            return None
+        slots = [p for p in self.graph.parts(owner.id) if is_slot(p) and not is_assignee(p)]
+        said, kind = set(words(told.slot.replace("_", " "))), kind_of(told.value)
+        exact = [part for part in slots if set(words(part.title)) == said]
+        alike = [p for p in slots if said and said < set(words(p.title)) and kind and kind_held(p) == kind]
+        found = exact or alike
+        return found[0] if len(found) == 1 else None
+
+    def _told_now(self, owner: TaskNode, slot: str) -> bool:
+        """Whether this very message gave a slot its value."""
+        parts = self.graph.parts(owner.id)
+        return slot != "who" and any(
+            one.turn == self.view.turn and slot_name(one.title) == slot for one in parts
+        )
+
+
+# ---- values -------------------------------------------------------------------------------------------
+
+
+def _counts(title: str) -> bool:
+    """Whether a title begins with a number of things: '20 big jars'."""
+    return title[:1].isdigit() or title.split()[0].lower() in values.NUMBER_WORDS
+
+
+def with_number(text: str, number: str) -> str:
+    """A text with its number exchanged: ('12 table posies', '15') gives '15 table posies'."""
+    found = values.number_of(number)
+    return values.with_number(text, found) if found is not None else number

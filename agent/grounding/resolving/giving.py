@@ -1,0 +1,301 @@
+"""Where the words of a clause are found in the plan, and how its values are given: what all acts stand on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.language import values
+from taskloom.agent.language.typed import hour, kind_of
+from taskloom.agent.language.wording import word_set
+from taskloom.agent.plan.finder import is_member, slot_name
+from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.topic import is_slot, part_said
+from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.steps import Detail, Step
+from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import words
+
+from .fitting import OF_KIND, Fitting
+from .plain import named_values, one, right_before, titled, word_before
+from .resolver import POINTING, bare, content
+
+_ALL = re.compile(
+    r"(?:everything|all|the lot|lot|the rest|both|whole (?:lot|thing)|(?:the )?others?|rest|each"
+    r"|every(?:one|body)?)\b",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    rf"\s+(?:(?:of|in|on|at|off|from|about|for|with|but|bar|except|apart|else|that|which|who|one|the|these|those|them|this|it|my"
+    rf"|our|his|her|their|\d+|{'|'.join(values.NUMBER_WORDS)})\b.*)?",
+    re.IGNORECASE,
+)
+_EVERY = word_set("all both each every")
+ASKED_FOR = (
+    (re.compile(r"\bwho\b", re.IGNORECASE), "who"),
+    (re.compile(r"\b(?:by when|deadline|until when|due)\b", re.IGNORECASE), "deadline"),
+    (re.compile(r"\b(?:what time|which hour|at what)\b", re.IGNORECASE), "time"),
+    (re.compile(r"\b(?:when|(?:which|what) (?:day|date)|date)\b", re.IGNORECASE), "date"),
+    (re.compile(r"\bwhere\b", re.IGNORECASE), "place"),
+    (re.compile(r"\bhow many\b", re.IGNORECASE), "number"),
+    (re.compile(r"\bhow long\b", re.IGNORECASE), "length"),
+    (re.compile(r"\b(?:how much|cost|price)\b", re.IGNORECASE), "price"),
+)
+NOUNS = (
+    (re.compile(r"\b(?:hours?|times?|o'clock|clock|start)\b", re.IGNORECASE), ("time",)),
+    (re.compile(r"\b(?:days?|dates?|when|deadline)\b", re.IGNORECASE), ("date",)),
+    (re.compile(r"\b(?:prices?|cost|sum|fee|much|quote\w*|pay|money)\b", re.IGNORECASE), ("amount", "count")),
+    (re.compile(r"\b(?:many|number|count|numbers)\b", re.IGNORECASE), ("count", "amount")),
+    (re.compile(r"\b(?:long|length|duration)\b", re.IGNORECASE), ("duration",)),
+)
+_ASKED_NOUN = re.compile(
+    r"\b(?:which|what)(?:'s|\s+is)?\s+(?:the |your |its |his |her )?([a-z]+)\b", re.IGNORECASE
+)
+_NO_NOUN = word_set(
+    """is are was were do does did has have will would should shall can could about else for to of in on it
+    they we you i next happens time day date one ones kind sort type thing things"""
+)
+_SOMEBODY = word_set("he she him her his hers himself herself")
+ME = word_set("i me my mine myself")
+
+
+class Giving(Fitting):
+    """Clauses on the plan; steps: what was done so far, doubts: how many clauses had no place."""
+
+    def read(self, clause: Clause) -> None:
+        """Carry out one clause, by the method of its act.
+
+        Raises:
+            Doubt: what it is about is not clear.
+        """
+        self.clause = clause
+        name = "ask" if clause.act.startswith("ask.") else clause.act
+        act: Callable[[Clause], None] | None = getattr(self, f"_read_{name}", None)
+        if act is not None:
+            act(clause)
+
+    def doubt(self, doubt: Doubt) -> None:
+        """Ask instead of a clause."""
+        self.doubts += 1
+        step = Step(text=self.said, act="unsure", value=doubt.question)
+        self.steps.append(step)
+        self.clarify(step, doubt.question, doubt.options, doubt.choices)
+
+    # ---- which tasks ---------------------------------------------------------------------------
+
+    def place(self, clause: Clause) -> TaskNode | None:
+        """The task that a clause says it is in."""
+        return self.meant(one(clause, "W")) if one(clause, "W") else None
+
+    def each(
+        self, clause: Clause, *, roles: str = "TIP", slots: bool = False, gone: bool | None = False
+    ) -> list[TaskNode]:
+        """All that a clause names; all of the topic, without what is excepted, where it says so.
+
+        Raises:
+            Doubt: something is not there.
+        """
+        found, whole = list[TaskNode](), self.place(clause)
+        for name in [bare(span.text) for span in clause.all(roles)] or [""]:
+            if self.says_all(name):
+                found += self._all_of(name, whole, gone=bool(gone))
+                continue
+            node = self.meant(name, slots=slots, gone=gone, within=whole) or self.meant(
+                name, slots=slots, gone=gone
+            )
+            if node is None:
+                raise Doubt(f"I do not find “{name}” in the plan. What do you mean?")
+            found.append(node)
+        excepted = [self.which(bare(span.text), slots=slots, gone=gone) for span in clause.all("E")]
+        spared = {node.id for node in excepted if node is not None}
+        return [node for node in dict.fromkeys(found) if node.id not in spared]
+
+    def says_all(self, name: str) -> bool:
+        """Whether words mean everything that there is somewhere, and are no name: 'all of it', 'the rest'."""
+        begins = _ALL.match(name)
+        if begins is None:
+            return False
+        named = self.best(name, slots=True, gone=None)
+        if named is not None and set(content(name)) == set(content(named.node.title)):
+            return False
+        behind = name[begins.end() :]
+        if not behind.strip() or _GOES_ON.fullmatch(behind):
+            return True
+        if begins[0].lower() not in _EVERY:
+            return False
+        return self._is_list(bare(behind)) or bool(self._titled(bare(behind)))
+
+    def _is_list(self, name: str) -> bool:
+        found = self.best(name)
+        return found is not None and found.named > 0.99 and bool(self.listed(found.node))
+
+    def _titled(self, words_of: str, whole: TaskNode | None = None) -> list[TaskNode]:
+        """The tasks of one list that have a noun in their titles, several: 'all units', 'both reviews'."""
+        said = set(content(words_of))
+        inside = self.graph.subtree(whole.id)[1:] if whole is not None else self.graph.active
+        named = [node for node in inside if not is_slot(node) and said <= set(content(node.title))]
+        lists = {node.parent: [one for one in named if one.parent == node.parent] for node in named}
+        found = [some for some in lists.values() if len(some) > 1 and said]
+        return found[0] if len(found) == 1 else []
+
+    def _all_of(self, words: str, whole: TaskNode | None, *, gone: bool) -> list[TaskNode]:
+        """All that is in a whole, or in what the words go on to name; 'both' and 'all three': as many."""
+        if not gone and (found := self._counted_of(words, whole)):
+            return found
+        rest = bare(
+            re.sub(r"^(?:of|in|the|about)\s+", "", _ALL.sub("", words, count=1).strip(), flags=re.IGNORECASE)
+        )
+        if rest and not self._is_list(rest) and (titled := self._titled(rest, whole)):
+            return titled
+        base = whole or (self.which(rest) if rest and not set(rest.lower().split()) <= POINTING else None)
+        base = base or self.topic()
+        if base is not None and not self.listed(base, gone=gone) and base.parent:
+            base = self.graph[base.parent]
+        if base is None:
+            return [node for node in self.graph.parts(None, gone=gone) if node.active != gone]
+        return [node for node in self.listed(base, gone=gone) if node.active != gone]
+
+    def _container(self) -> TaskNode | None:
+        """What something is added to where nothing is named: the topic, or the list that it is in."""
+        topic = self.topic()
+        reply = self.view.exchanges[-1][1].rstrip() if self.view.exchanges and not self.operations else ""
+        if topic is not None and reply.endswith("?") and part_said(topic.title, words(reply)) > 0.99:
+            return topic  # what it needs was asked
+        return self._list_of(topic)
+
+    def _list_of(self, topic: TaskNode | None) -> TaskNode | None:
+        """A task, or the list that it is in, where it holds nothing itself."""
+        while (
+            topic is not None and topic.parent and not self.listed(topic)
+            and (is_member(topic) or topic.id not in self.new)
+        ):  # fmt: skip
+            topic = self.graph[topic.parent]
+        return topic
+
+    def _or_new(self, name: str, whole: TaskNode | None) -> TaskNode:
+        """The task of that name, made where there is none."""
+        node = self.meant(name)
+        if node is None:
+            beside = whole or self.topic()
+            node = self._made(name, (beside.parent or beside.id) if beside else None)
+        return node
+
+    def _made(self, title: str, within: str | None = None) -> TaskNode:
+        """A task of that title: new, or the one that there is.
+
+        Raises:
+            Doubt: it cannot be made.
+        """
+        self._act("task", title=titled(title), within_task=within)
+        key = next((key for key in self.focus if key in self.graph), None)
+        if key is None:
+            raise Doubt(f"What is “{title}”?")
+        return self.graph[key]
+
+    # ---- values --------------------------------------------------------------------------------
+
+    def _asked_slot(self) -> str | None:
+        """The slot that the open question asks for."""
+        if self.view.question is None or self.operations:
+            return None
+        text = self.view.question.question
+        asked = next((slot for form, slot in ASKED_FOR if form.search(text)), None)
+        noun = _ASKED_NOUN.search(text)
+        if asked is None and noun is not None and noun[1].lower() not in _NO_NOUN:
+            return noun[1].lower()
+        return asked
+
+    def _slot_for(self, value: str, before: str) -> str:
+        """What a value without a name is of: what was asked, its kind, the preposition before it."""
+        kind, asked = kind_of(value, before), self._asked_slot()
+        if asked == "time" and hour(value):
+            return "time"
+        if asked and (
+            kind is None or asked in (kind, OF_KIND.get(kind)) or (kind == "date" and asked == "deadline")
+        ):
+            return asked
+        if asked == "price" and kind == "count":
+            return "price"
+        by = re.search(
+            r"\b(?:by|due|before)\s+(?:the\s+)?$",
+            before + (value[:3] if value[:3] == "by " else ""),
+            re.IGNORECASE,
+        )
+        if kind == "date" and (by or re.match(r"by\s", value, re.IGNORECASE)):
+            return "deadline"
+        if kind is not None:
+            return OF_KIND.get(kind, kind)
+        if re.search(r"\b(?:at|in|to|near)\s+(?:the\s+|my\s+|our\s+)?$", before, re.IGNORECASE) or re.match(
+            r"(?:at|in|near)\s", value, re.IGNORECASE
+        ):
+            return "place"
+        return "detail"
+
+    def _details(self, clause: Clause, pair: int | None = None) -> list[Detail]:
+        """The values of a clause with the names of their slots; pair: only those of one thing."""
+        named = named_values(clause)
+        things = clause.all("IT")
+        found: list[Detail] = []
+        for number, span in enumerate(clause.all("V")):
+            if pair is not None and span.pair != pair:
+                continue
+            if clause.act != "set" and any(right_before(clause, span, thing) for thing in things):
+                continue  # in the title of what it counts
+            value = bare(span.text) or span.text.strip()
+            name = named.get(number)
+            slot = slot_name(bare(name)) if name else self._slot_for(span.text, clause.text[: span.start])
+            if name is None and slot in {one.slot for one in found}:
+                slot = slot_name(word_before(clause, span)) or slot
+            taken = [one.slot for one in found]
+            free = slot or "detail"
+            while free in taken:
+                free = f"{slot} {int((re.search(r'[0-9]+$', free) or [1])[0]) + 1}"
+            found.append(Detail(slot=free, value=value))
+        return found
+
+    def _people(self, clause: Clause) -> list[Detail]:
+        """Who a clause says has something.
+
+        Raises:
+            Doubt: it says only 'she', and nobody knows who that is.
+        """
+        people = [self._person(span.text) for span in clause.all("P")]
+        known = [name for name in people if name.lower() not in _SOMEBODY]
+        if people and not known and clause.act == "assign":
+            raise Doubt(f"Who is “{people[0]}”?")
+        return [Detail(slot="who", value=name) for name in known]
+
+    def _person(self, text: str) -> str:
+        """Somebody's name; a pronoun means who was last spoken of, where somebody was."""
+        name = re.sub(r"['’]s$", "", bare(text))
+        said = re.split(r"[\s'’]+", name.lower())
+        if name.lower() in ME or said[0] in ("i", "im"):
+            return "me"
+        if not set(said) <= _SOMEBODY:
+            return name
+        before, reply = self.view.exchanges[-1] if self.view.exchanges else ("", "")
+        known = [node.value or "" for node in self.graph.active if is_assignee(node)]
+        for heard in (reply, before):
+            places = [(heard.lower().rfind(one.lower()), one) for one in known if one.lower() != "me"]
+            if (last := max(places, default=(-1, "")))[0] >= 0:
+                return last[1]
+        return name
+
+    def _counted_of(self, words: str, whole: TaskNode | None) -> list[TaskNode]:
+        """'Both', 'all three': as many as that of one list, named in the reply or lately touched."""
+        number = 2 if re.match(r"both\b", words, re.IGNORECASE) else values.number_of(words)
+        rest = {word for word in content(_ALL.sub("", words)) if values.number_of(word) is None}
+        if number is None or number < 2 or rest - POINTING - {"of"}:
+            return []
+        reply = self.view.exchanges[-1][1] if self.view.exchanges else ""
+        heard = set(content(reply))
+        spoken = [node for node in self.graph.active if not is_slot(node) and part_said(node.title, heard)]
+        lately = [self.task_of(self.graph[key]) for key in self.focus if key in self.graph]
+        for pool in (lately, spoken) if self.operations else (spoken, lately):
+            tasks = {node.id: node for node in pool if node.active and not is_slot(node)}.values()
+            for parent in dict.fromkeys(whole.id if whole is not None else node.parent for node in tasks):
+                some = [node for node in tasks if node.parent == parent]
+                if len(some) == number or (pool is lately and len(some) > number):
+                    return some[: int(number)]
+        return []

@@ -1,0 +1,163 @@
+"""Clauses made plainer before they are carried out: mentions, quantities, names of slots. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from taskloom.agent.language.wording import word_set
+from taskloom.agent.turn.clauses import Clause, Mention
+from taskloom.agent.turn.steps import Detail
+
+from .resolver import bare
+
+_EMPTY = word_set("the a an in on at to of for and by with from or no not is are was it's its")
+_RANGE = re.compile(r"(?:\bto|\buntil|\btill|\btil|-|–)\s*$", re.IGNORECASE)
+_BETWEEN = re.compile(r"\s*(?:to|until|till|til|-|–)?\s*", re.IGNORECASE)
+
+_WHO = re.compile(
+    r"\bwho(?:m|['’]s|\s+is|\s+will|\s+should|\s+does|\s+can)?\s+\w+(?:\s+(?:after|into|up|in|out|on|of|for|to|off))?"
+    r"\s+(?:the|your|her|his|their)\s+((?:\w+\s?){1,3})\?\s*$",
+    re.IGNORECASE,
+)
+_DOING = re.compile(
+    r"(?:doing|having|throwing|holding|hosting|planning|organi[sz]ing|arranging)\s+(?:an?\s+|the\s+|some\s+)?(?=\S)",
+    re.IGNORECASE,
+)
+_FOR_THEM = re.compile(r"(?<=\S)\s+(?:for|with)\s+(?:me|you|her|him|it|us|them)$", re.IGNORECASE)
+_VERB = re.compile(
+    r"(?<=\S)\s+(?:turns|becomes|gets|is|are|will be|is turning|is getting)\s+(?=\S)", re.IGNORECASE
+)
+
+
+def tidied(clause: Clause) -> Clause:
+    """A clause without mentions that say nothing; the two ends of a range are one value."""
+    kept: list[Mention] = []
+    for mention in sorted(clause.mentions, key=lambda one: one.start):
+        if set(mention.text.lower().split()) <= _EMPTY or not re.search(r"\w", mention.text):
+            continue
+        before = kept[-1] if kept else None
+        if before is not None and before.role == mention.role == "V":
+            gap = clause.text[before.start + len(before.text) : mention.start]
+            if _BETWEEN.fullmatch(gap) and (_RANGE.search(gap) or _RANGE.search(before.text)):
+                text = clause.text[before.start : mention.start + len(mention.text)]
+                kept[-1] = replace(before, text=text)
+                continue
+        kept.append(mention)
+    return replace(clause, mentions=tuple(kept))
+
+
+def parted(clause: Clause) -> tuple[Clause, ...]:
+    """A clause about several things with values of their own as one clause for each of them.
+
+    "the harper one is june 14, the okafor one june 22": what comes between two things is said of the first;
+    where the first thing comes after a value, of the second ("on Monday the museum, on Tuesday a walk").
+    """
+    if clause.act in ("set", "assign") and not clause.all("T") and len(clause.all("I")) > 1:
+        things = tuple(replace(one, role="T") if one.role == "I" else one for one in clause.mentions)
+        clause = replace(clause, mentions=things)
+    if clause.act not in ("task", "set", "assign") or len(clause.all("T")) < 2:
+        return (clause,)
+    roles = [one.role for one in clause.mentions if one.role in "TVPC"]
+    first = next(iter(roles), "T")
+    told = [n for n, one in enumerate(clause.mentions) if one.role in "VPC"]
+    if len(told) < 2 and not (told and roles[-1] == "T"):
+        return (clause,)
+    groups: list[list[Mention]] = [[]]
+    ahead = first != "T"  # values come before their things
+    for mention in clause.mentions:
+        done = any(one.role == "T" for one in groups[-1])
+        filled = any(one.role in "VPC" for one in groups[-1])
+        begins = mention.role in "VPC" if ahead else mention.role == "T"
+        if begins and (done if ahead else done and filled):
+            groups.append([])
+        groups[-1].append(mention)
+    everywhere = tuple(one for one in clause.mentions if one.role == "W")
+    return tuple(
+        replace(clause, mentions=(*group, *(one for one in everywhere if one not in group)))
+        for group in groups
+        if group
+    )
+
+
+def counted(clause: Clause, thing: Mention) -> str:
+    """A thing with the amount right before it: '6 kg cod'; without an article."""
+    for value in clause.all("V"):
+        if right_before(clause, value, thing):
+            return bare(clause.text[value.start : thing.start + len(thing.text)])
+    return bare(thing.text)
+
+
+def asked_of(reply: str) -> str:
+    """What a reply asks at its end who does it: 'attic' of 'Who takes the attic?'; '' for nothing."""
+    found = _WHO.search(reply)
+    return bare(found[1]) if found is not None else ""
+
+
+def titled(text: str) -> str:
+    """A short title from the words for something new: 'lunch' for 'doing lunch for her'.
+
+    A sentence about somebody loses its verb, 'mum turns seventy' is 'mum seventy'.
+    """
+    title = _FOR_THEM.sub("", _DOING.sub("", bare(text), count=1))
+    return _VERB.sub(" ", title, count=1) or text
+
+
+def one(clause: Clause, roles: str) -> str:
+    """The words of the first mention of these roles, or ''."""
+    return next((bare(span.text) for span in clause.all(roles)), "")
+
+
+def named_values(clause: Clause) -> dict[int, str]:
+    """The names of slots by the number of the value that each is said of: the same pair, else the nearest."""
+    values, names = clause.all("V"), clause.all("S")
+    found = {
+        number: name.text
+        for number, value in enumerate(values)
+        for name in names
+        if name.pair and name.pair == value.pair
+    }
+    near = sorted(
+        (abs(value.start - name.start) + (8 if value.start < name.start else 0), number, place)
+        for place, name in enumerate(names) if not name.pair
+        for number, value in enumerate(values) if number not in found
+    )  # fmt: skip
+    used = set[int]()
+    for _, number, place in near:
+        if number not in found and place not in used:
+            found[number] = names[place].text
+            used.add(place)
+    return found
+
+
+def right_before(clause: Clause, value: Mention, thing: Mention) -> bool:
+    """Whether a value stands right before a thing, and counts it."""
+    end = value.start + len(value.text)
+    return end <= thing.start and bool(re.fullmatch(r"\s*(?:of\s+)?", clause.text[end : thing.start]))
+
+
+def outside(clause: Clause, roles: str) -> str:
+    """The words of a clause that are in no mention of these roles, each of which is commas instead."""
+    text = clause.text
+    for other in clause.all(roles):
+        end = other.start + len(other.text)
+        if end <= len(text):
+            text = text[: other.start] + "," * len(other.text) + text[end:]
+    return text
+
+
+def word_before(clause: Clause, value: Mention) -> str:
+    """The words right before a value that are of no other mention: 'opens' of 'opens 10:00'."""
+    until = tuple(one for one in clause.mentions if one.start + len(one.text) <= value.start)
+    lead = outside(Clause(clause.act, clause.text[: value.start], until), "TVOSIPWEXC")
+    found = re.search(r"([a-z]+(?: [a-z]+)?) (?:is |at |on |by |from |the )*$", lead, re.IGNORECASE)
+    return bare(found[1]) if found is not None else ""
+
+
+def items_of(titles: Sequence[str], ids: Sequence[str] = (), kind: str = "item") -> tuple[Detail, ...]:
+    """Items of a step by their titles, with their ids where they are known."""
+    return tuple(
+        Detail(slot=kind, value=title, task=ids[number] if ids else None)
+        for number, title in enumerate(titles)
+    )

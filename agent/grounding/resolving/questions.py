@@ -1,0 +1,193 @@
+"""What questions are about: clauses that ask, as questions on tasks and slots."""
+
+from __future__ import annotations
+
+import re
+
+from taskloom.agent.grounding.exact_places import says_all
+from taskloom.agent.grounding.ladder.asking import has_former
+from taskloom.agent.language import values
+from taskloom.agent.language.typed import kind_of
+from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.topic import is_slot, kind_held
+from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.steps import Asked
+from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import words
+
+from .giving import ASKED_FOR, NOUNS, Giving
+from .plain import one
+from .resolver import POINTING, content
+
+_ASKED_KINDS = (
+    (re.compile(r"\bhow much\b", re.IGNORECASE), ("amount", "count", "duration")),
+    (re.compile(r"\bhow many\b", re.IGNORECASE), ("count",)),
+    (re.compile(r"\bhow long\b", re.IGNORECASE), ("duration",)),
+    (re.compile(r"\b(?:what time|which hour)\b", re.IGNORECASE), ("time",)),
+    (re.compile(r"\b(?:what day|which day|what date)\b", re.IGNORECASE), ("date",)),
+)
+_OF_MANY = ("list", "left", "next", "summary", "count", "status")
+_PEOPLE = frozenset(words("people person guest cover player attendee participant number count seat head pax"))
+_SLOTS = ("date", "time", "place", "who", "deadline")
+
+
+class Questions(Giving):
+    """What the user asks."""
+
+    def _read_ask(self, clause: Clause) -> None:
+        kind = clause.act.removeprefix("ask.")
+        if kind == "other":
+            self._act("ask", asked=Asked(kind="summary", free=True))
+            return
+        past = kind in ("before", "history", "ever", "why", "claim", "dependents")
+        name, slot = one(clause, "TI"), "who" if kind == "who" else one(clause, "S") or None
+        value = self._person(one(clause, "VPO")) or None
+        if kind in _OF_MANY and value is None and name and (kind_of(name) == "date" or self._has_tasks(name)):
+            name, value = "", self._person(name)
+            node = self.place(clause) if clause.all("W") else None
+        else:
+            node = self._asked_about(clause, kind, name, gone=None if past else False)
+        if kind == "count" and node is not None and name and (amount := self._amount_of(node)) is not None:
+            kind, node, slot = "value", amount, None
+        elif kind in ("count", "list") and slot is None and name and (node is None or not self.listed(node)):
+            whole = self.place(clause) or self.topic()
+            if whole is not None and (node is None or node.parent is not None):
+                node, slot = self.graph.root(whole.id), name
+        if kind == "count" and (counted_slot := self._people_counted(name, node)) is not None:
+            kind, node, slot = "value", counted_slot, None
+        if node is not None and node.value is None and kind in ("value", "before", "history"):
+            node, slot = self._slot_asked(node, slot, kind, clause)
+        elif node is not None:
+            node = self._whole_asked(node, kind, named=bool(name))
+        asked_for = Asked.model_validate({"kind": "value" if kind == "who" else kind, "value": value})
+        self._act("ask", task=node.id if node else None, slot=slot, asked=asked_for)
+
+    def _slot_asked(
+        self, node: TaskNode, slot: str | None, kind: str, clause: Clause
+    ) -> tuple[TaskNode, str | None]:
+        """The slot of a task that is asked about: by name or kind; of the past, one that has a past."""
+        past = kind != "value"
+        asked = next((one for form, one in ASKED_FOR if form.search(clause.text)), None)
+        if slot is not None and not past:
+            return self._elsewhere(node, slot), slot
+        found = self._asked_part(node, clause.text, past=past)
+        if past and has_former(node) and re.search(r"\b(?:call\w*|names?|title)\b", clause.text):
+            return node, None
+        if past and (found is None or not found.history):
+            found = self._changed_part(node, f"{slot or ''} {clause.text}") or found
+        if found is not None:
+            return found, None
+        return node, slot or (asked if asked in _SLOTS and not past else None)
+
+    def _elsewhere(self, node: TaskNode, slot: str) -> TaskNode:
+        """The task that has a slot of that name: the one named, else the only one in its plan."""
+        said = set(content(slot))
+        if any(said & set(words(part.title)) for part in self.graph.subtree(node.id)[1:]):
+            return node
+        inside = self.graph.subtree(self.graph.root(node.id).id)
+        having = [part for part in inside if is_slot(part) and said <= set(words(part.title))]
+        return self.task_of(having[0]) if len(having) == 1 else node
+
+    def _changed_part(self, node: TaskNode, text: str) -> TaskNode | None:
+        """The slot of a task that was something else before: the one spoken of, else the last changed."""
+        said = set(content(text))
+        inside = [part for part in self.graph.subtree(node.id)[1:] if has_former(part)]
+        kinds = next((kinds for form, kinds in NOUNS if form.search(text)), None)
+        named = [part for part in inside if said & set(words(part.title))]
+        fit = [part for part in inside if kinds is not None and kind_held(part) in kinds]
+        found = named or fit or [part for part in inside if part.parent == node.id] or inside
+        return max(found, key=lambda part: part.turn) if found else None
+
+    def _whole_asked(self, node: TaskNode, kind: str, *, named: bool) -> TaskNode:
+        """What is asked about where what is spoken of is a part: the list, who has the whole, its task."""
+        if kind == "who":
+            above = [node, *self.graph.ancestors(node.id)]
+            having = (one for one in above if any(is_assignee(p) for p in self.graph.subtree(one.id)[1:]))
+            return next((one for one in having if one.id == node.id or not named or one.parent), node)
+        if kind in ("claim", "ever") and is_assignee(node):
+            return self.task_of(node)
+        if kind in _OF_MANY and not named:
+            while node.parent and not self.listed(node):
+                node = self.graph[node.parent]
+        return node
+
+    def _has_tasks(self, name: str) -> bool:
+        """Whether words are somebody who has something to do, and no task."""
+        who = self._person(name)
+        said = set(content(name))
+        titled = any(said == set(content(node.title)) for node in self.graph.active)
+        return not titled and any(
+            is_assignee(node) and says_all(node.value or "", who) for node in self.graph.active
+        )
+
+    def _amount_of(self, node: TaskNode) -> TaskNode | None:
+        """The one slot that says how many of a thing there are, which is no list: '5' of 'waders'."""
+        if is_slot(node):
+            return node if kind_held(node) == "count" else None
+        counts = [part for part in self.graph.parts(node.id) if is_slot(part) and kind_held(part) == "count"]
+        return counts[0] if len(counts) == 1 and not self.listed(node) else None
+
+    def _people_counted(self, name: str, node: TaskNode | None) -> TaskNode | None:
+        """The slot that says how many 'we' are."""
+        if name and not set(name.lower().split()) <= POINTING | {"people", "guests"}:
+            return None
+        base = node or self.topic()
+        root = self.graph.root(base.id) if base is not None else None
+        parts = self.graph.parts(root.id) if root is not None else ()
+        found = [
+            part
+            for part in parts
+            if part.value and set(words(part.title)) & _PEOPLE and values.number_of(part.value)
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def _asked_part(self, node: TaskNode, text: str, *, past: bool) -> TaskNode | None:
+        """The slot of a task that a question asks for by its kind: 'how much', 'how many', 'what time'."""
+        wanted = next((kinds for form, kinds in _ASKED_KINDS if form.search(text)), None)
+        if wanted is None:
+            return None
+        inside = [
+            part
+            for part in self.graph.subtree(node.id)[1:]
+            if part.value is not None and not is_assignee(part)
+        ]
+        found = [part for part in inside if kind_held(part) in wanted]
+        if past and len(found) > 1:
+            found = [part for part in found if part.history] or found
+        own = [part for part in found if part.parent == node.id]
+        chosen = own or found
+        return chosen[0] if len(chosen) == 1 else None
+
+    def _asked_about(self, clause: Clause, kind: str, name: str, *, gone: bool | None) -> TaskNode | None:
+        """What a question is about."""
+        if name:
+            within = self.place(clause)
+            return self.meant(name, slots=True, gone=gone, within=within) or self.meant(
+                name, slots=True, gone=None
+            )
+        if clause.all("W"):
+            return self.place(clause)
+        slot = one(clause, "S")
+        if slot and kind in ("value", "before", "history", "claim"):
+            topic = self.topic()
+            if topic is not None and any(
+                set(content(slot)) & set(words(p.title)) for p in self.graph.parts(topic.id)
+            ):
+                return topic
+            named = self.which(slot, slots=True)
+            return self.task_of(named) if named is not None and named.value is not None else topic
+        if kind in (
+            "value",
+            "who",
+            "why",
+            "before",
+            "history",
+            "claim",
+            "status",
+            "needs",
+            "dependents",
+            "list",
+            "count",
+        ):
+            return self.topic()
+        return None

@@ -1,0 +1,280 @@
+"""Which task or slot words mean: one scored choice among all that there is. Used by every act and question.
+
+A candidate's score is made of the part of the words that is in its title, value, kind of slot and what it is
+part of (rare words count more), of how much of its title was said, and of how lately it was spoken of.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.grounding.ladder.workspace import Ground
+from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.wording import word_set
+from taskloom.agent.plan.finder import is_member
+from taskloom.agent.plan.held import alike, first_of, having, held_in, saying
+from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.topic import WEIGHTS, is_slot, topic_of
+from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.reading import View
+from taskloom.memory.tasks import TaskGraph, TaskNode
+from taskloom.memory.words import STOP, words
+
+POINTING = word_set(
+    """it that this them they these those he she him her we us i me same here there its their theirs ours the
+    thing things whole one ones such mine yours"""
+)
+_ORDINALS = {
+    word: number
+    for number, names in enumerate(("first 1st former", "second 2nd", "third 3rd", "fourth 4th", "fifth 5th"))
+    for word in names.split()
+} | {"last": -1, "latter": -1}
+_LEAD = re.compile(
+    r"(?:(?:a|an|the|my|our|his|her|their|your|some|on|at|in|for|to|by|of|with|from|and)\s+)+(?=\S)",
+    re.IGNORECASE,
+)
+SURE, NAMED = 1.2, 0.34  # a candidate scores this at least, and this part of the mention's words is in it
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A task that words may mean.
+
+    named: the part of the words that is in it. margin: of its score to the next best. rival: a slot of the
+    same name in another plan.
+    """
+
+    node: TaskNode
+    score: float
+    named: float
+    margin: float
+    rival: TaskNode | None = None
+
+
+class Memo:
+    """What was found in graphs, each kept beside it, so that no other graph has its identity."""
+
+    def __init__(self) -> None:
+        self.best: dict[object, tuple[TaskGraph, Candidate | None]] = {}
+        self.topic: dict[object, tuple[TaskGraph, str | None]] = {}
+
+
+class Resolver(Ground):
+    """Finds what words mean in the plan as it is; margins: how clear each choice so far was."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__(view)
+        self.margins: list[float] = []
+        self.clause: Clause | None = None
+        self.memo = Memo()
+
+    def best(
+        self, mention: str, *, slots: bool = False, gone: bool | None = False, within: TaskNode | None = None
+    ) -> Candidate | None:
+        """The best candidate of all, however bad.
+
+        slots: a slot may be meant as well. gone: of what has left; None: of all.
+        """
+        key = (id(self.graph), tuple(self.focus), mention, slots, gone, within.id if within else None)
+        if key not in self.memo.best:
+            self.memo.best[key] = self.graph, self._best(mention, slots=slots, gone=gone, within=within)
+        return self.memo.best[key][1]
+
+    def _best(
+        self, mention: str, *, slots: bool, gone: bool | None, within: TaskNode | None
+    ) -> Candidate | None:
+        graph, inside = self.graph, None
+        if within is not None:
+            inside = {node.id for node in graph.subtree(within.id, gone=True)}
+
+        def fits(node: TaskNode) -> bool:
+            return (gone is None or node.active != gone) and (inside is None or node.id in inside)
+
+        size = self._size(gone) if inside is None else sum(fits(graph[key]) for key in inside)
+        if not size or not mention:
+            return None
+        near, said = self._near(), tuple(content(mention))
+        weights = tuple(math.log(1 + size / (1 + sum(map(fits, saying(graph, word))))) + 0.2 for word in said)
+
+        def scored(node: TaskNode) -> tuple[float, float]:
+            return self._score(said, weights, node, near, slots=slots)
+
+        named = [graph[key] for key in having(graph, said) | near.keys() if fits(graph[key])]
+        scores = {node.id: scored(node) for node in named}
+        others = self._plain(scores, fits, slots=slots)
+        if (other := next(others, None)) is not None:
+            scores[other.id] = scored(other)
+        node = graph[_highest(graph, scores)]
+
+        def apart(one: TaskNode) -> bool:
+            return one.id != node.id and one.parent != node.id and one.id != node.parent
+
+        if other is not None and not apart(other) and (more := next(filter(apart, others), None)) is not None:
+            scores[more.id] = scored(more)
+        (score, part), rivals = scores[node.id], {key: scores[key] for key in scores if apart(graph[key])}
+        if not rivals:
+            return Candidate(node, score, part, 3.0)
+        rival = graph[_highest(graph, rivals)]
+        same = (
+            words(rival.title) == words(node.title) and rival.value is not None
+            and rivals[rival.id][1] == part and graph.root(rival.id).id != graph.root(node.id).id
+        )  # fmt: skip
+        return Candidate(node, score, part, score - rivals[rival.id][0], rival if same else None)
+
+    def _size(self, gone: bool | None) -> int:
+        """How many tasks there are: gone ones, others, or all."""
+        active = len(self.graph.active)
+        return len(self.graph) if gone is None else len(self.graph) - active if gone else active
+
+    def _plain(
+        self, named: Collection[str], fits: Callable[[TaskNode], bool], *, slots: bool
+    ) -> Iterator[TaskNode]:
+        """The tasks beside those that words may mean, the best ones first: none of them is like the words."""
+        for unfit in (False,) if slots else (False, True):
+            for node in self.graph.values():
+                if node.id not in named and fits(node) and (slots or is_slot(node) == unfit):
+                    yield node
+
+    def which(
+        self, mention: str, *, slots: bool = False, gone: bool | None = False, within: TaskNode | None = None
+    ) -> TaskNode | None:
+        """The task that words mean best, or None where none is meant well enough."""
+        found = self.best(mention, slots=slots, gone=gone, within=within)
+        if found is None or found.named < NAMED or found.score < SURE:
+            return None
+        self.margins.append(found.margin)
+        if found.rival is not None and self._lately(found.rival) == self._lately(found.node):
+            options = [self.describe(found.node), self.describe(found.rival)]
+            raise Doubt(f"Which one do you mean by “{mention}”: {options[0]} or {options[1]}?", options)
+        return found.node
+
+    def _lately(self, node: TaskNode) -> int:
+        """The turn in which anything in the plan of a task changed last."""
+        return max(one.turn for one in self.graph.subtree(self.graph.root(node.id).id, gone=True))
+
+    def _score(
+        self,
+        said: Sequence[str],
+        weights: Sequence[float],
+        node: TaskNode,
+        near: Mapping[str, float],
+        *,
+        slots: bool,
+    ) -> tuple[float, float]:
+        """How well words mean a task, and the part of them that is in it; weights: of the words."""
+        title, value, kind, own = held_in(node)
+        above: list[frozenset[str]] | None = None
+        got = total = 0.0
+        for word, weight in zip(said, weights, strict=True):
+            total += weight
+            if word in title:
+                part = 1.0
+            elif word in value:
+                part = 0.85
+            elif any(alike(word, one) for one in title):
+                part = 0.8
+            elif word in kind:
+                part = 0.6
+            else:
+                above = above or [held_in(one).title for one in self.graph.ancestors(node.id)]
+                part = 0.35 if any(word in one for one in above) else 0.0
+            got += weight * part
+        named = got / total if total else 0.0
+        covered = len(own.intersection(said)) / max(1, len(own))
+        unfit = 0.5 if is_slot(node) and not slots else 0.0
+        return 3 * named + 0.6 * covered + 0.5 / (1 + near.get(node.id, 99)) - unfit, named
+
+    def _near(self) -> dict[str, float]:
+        """How far tasks are from what was last spoken of."""
+        found: dict[str, float] = {}
+        for rank, key in enumerate(key for key in self.focus if key in self.graph):
+            found.setdefault(key, rank)
+            for node in self.graph.ancestors(key):
+                found.setdefault(node.id, rank + 0.5)
+            for node in self.graph.parts(key):
+                found.setdefault(node.id, rank + 0.7)
+        return found
+
+    # ---- what is spoken of ---------------------------------------------------------------------
+
+    def topic(self) -> TaskNode | None:
+        """What is spoken of where nothing is named, by all signs of `topic`."""
+        before, reply = self.view.exchanges[-1] if self.view.exchanges else ("", "")
+        if not reply and self.view.question is not None:
+            reply = self.view.question.question
+        turn = self.view.turn
+        now = [key for key in self.focus if key in self.graph and self.graph[key].turn == turn]
+        clause = self.clause
+        kinds = {kind_of(one.text) for one in clause.all("V")} if clause is not None else set()
+        given = (
+            tuple(self.focus), tuple(now if self.operations else ()), (before, reply),
+            clause.text if clause is not None else "", frozenset(kind for kind in kinds if kind is not None),
+        )  # fmt: skip
+        which = "later" if self.operations else "asked" if reply.rstrip().endswith("?") else "told"
+        key = (id(self.graph), given, which)
+        if key not in self.memo.topic:
+            self.memo.topic[key] = self.graph, topic_of(self.graph, *given, WEIGHTS[which])
+        found = self.memo.topic[key][1]
+        return self.graph[found] if found is not None else None
+
+    def task_of(self, node: TaskNode) -> TaskNode:
+        """The task that a slot is of; any other is its own."""
+        return self.graph[node.parent] if is_slot(node) and node.parent else node
+
+    def meant(
+        self, mention: str, *, slots: bool = False, gone: bool | None = False, within: TaskNode | None = None
+    ) -> TaskNode | None:
+        """What words mean; without words, or with a pronoun, the topic; 'the second' of what is listed."""
+        said = mention.lower().split()
+        if not said or set(said) <= POINTING:
+            return within or self.topic()
+        kinds = set(said) - {"the", "one", "item", "task", "thing", "step", "part", "point"}
+        if len(kinds) == 1 and (rank := _ORDINALS.get(next(iter(kinds)))) is not None:
+            base = within or self.topic()
+            listed = self.listed(base) if base is not None else []
+            if not listed and base is not None:
+                listed = self.beside(base)
+            if listed and rank < len(listed):
+                return listed[rank]
+        if kinds == {"other"} and (topic := self.topic()) is not None:
+            others = [node for node in self.beside(topic) if node.id != topic.id]
+            if len(others) == 1:
+                return others[0]
+        return self.which(mention, slots=slots, gone=gone, within=within)
+
+    def beside(self, node: TaskNode) -> list[TaskNode]:
+        """What stands in the same list as a task, with it; the plans for a plan."""
+        return self.listed(self.graph[node.parent]) if node.parent else list(self.graph.parts(None))
+
+    def listed(self, whole: TaskNode, *, gone: bool = False) -> list[TaskNode]:
+        """The tasks and members in a task, without its slots and who has it."""
+        parts = self.graph.parts(whole.id, gone=gone)
+        return [node for node in parts if (is_member(node) or node.value is None) and not is_assignee(node)]
+
+
+def bare(text: str) -> str:
+    """Words without the articles and prepositions before them, and signs around them."""
+    plain = text.strip(" .,!?;:")
+    return _LEAD.sub("", plain, count=1).strip(" .,!?;:") if _LEAD.match(plain) else plain
+
+
+def content(text: str) -> list[str]:
+    """The stems of a text without little words; all of them where there are no others."""
+    return list(_content(text))
+
+
+@lru_cache(maxsize=16_384)
+def _content(text: str) -> tuple[str, ...]:
+    found = words(text)
+    return tuple(word for word in found if word not in STOP) or found
+
+
+def _highest(graph: TaskGraph, scores: Mapping[str, tuple[float, float]]) -> str:
+    """The id with the highest score; of several the one that was made first."""
+    most = max(score for score, _ in scores.values())
+    return first_of(graph, {key for key, (score, _) in scores.items() if score == most})

@@ -1,0 +1,1 @@
+"""What is English: typed values, words and phrases, wording of replies."""

@@ -1,0 +1,1 @@
+"""Chat models: what they are asked, and what is made of their answers."""

@@ -1,0 +1,200 @@
+"""Which tool to call next, and with which parameters, where no declared slots decide it.
+
+Two steps (TaskGen, Tan 2024, section on equipped functions): first what is seen, thought and to be done, and
+the one tool for it; then the parameters of that tool alone, typed. Parameters that do not fit go back to the
+model, at most twice.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from taskloom.agent.plan.outline import quoted, talk_lines
+from taskloom.agent.turn.reading import Usage
+from taskloom.tools.calls import faults
+from taskloom.tools.errors import ToolError
+
+from . import prompts
+from .wire import WireError, json_of
+
+if TYPE_CHECKING:
+    from .openai import ChatModel
+
+_Read = TypeVar("_Read")
+
+NO_TOOL = "none"
+REPAIRS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a choice is made from.
+
+    utterance: the user's words. exchanges: the last two (user, assistant) pairs. tasks: the tasks in lines,
+    numbered. ids: their ids, that of number n at n - 1. completed: what was done in this turn, a line each.
+    before: what was done before by an agent that asks this one. tools: names with what they do. context: the
+    global context, filled in. passages: what the memory bank has on the request, fenced.
+    """
+
+    utterance: str
+    exchanges: tuple[tuple[str, str], ...]
+    tasks: tuple[str, ...]
+    ids: tuple[str, ...]
+    completed: tuple[str, ...]
+    tools: tuple[tuple[str, str], ...]
+    context: str = ""
+    passages: str = ""
+    before: str = ""
+
+
+class Choice(BaseModel):
+    """What to do next. tool: a name, or 'none' where nothing is left to do. task: the number of a task."""
+
+    model_config = ConfigDict(frozen=True)
+    observation: str
+    thoughts: str
+    subtask: str = Field(max_length=500)
+    tool: str
+    task: int
+
+
+class ChoiceError(ToolError):
+    """Nothing could be chosen: the message says why, '' where the user knows. usage: what trying cost."""
+
+    def __init__(self, message: str, usage: Usage) -> None:
+        super().__init__(message)
+        self.usage = usage
+
+
+Check = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+class Chooser(Protocol):
+    """Chooses tools and their parameters."""
+
+    def choose(self, situation: Situation) -> tuple[Choice | None, Usage]:
+        """What to do next; None where nothing is left.
+
+        Raises:
+            ChoiceError: nothing could be chosen.
+        """
+        ...
+
+    def parameters(
+        self, situation: Situation, choice: Choice, schema: Mapping[str, Any], check: Check
+    ) -> tuple[dict[str, Any], Usage]:
+        """The parameters of the chosen tool, as `check` gives them.
+
+        check: what the tool makes of parameters; raises ToolError for those that do not fit.
+
+        Raises:
+            ChoiceError: none that fit.
+        """
+        ...
+
+
+class ModelChooser:
+    """A chooser that asks a model."""
+
+    def __init__(self, chat: ChatModel) -> None:
+        self._chat = chat
+
+    def choose(self, situation: Situation) -> tuple[Choice | None, Usage]:
+        """See `Chooser`."""
+        names = [name for name, _ in situation.tools]
+        text = {"type": "string"}
+        properties = {
+            "observation": text, "thoughts": text, "subtask": text,
+            "tool": {"type": "string", "enum": [*names, NO_TOOL]}, "task": {"type": "integer"},
+        }  # fmt: skip
+        schema = {
+            "type": "object", "properties": properties, "required": [*properties],
+            "additionalProperties": False,
+        }  # fmt: skip
+
+        def read(told: Mapping[str, Any]) -> Choice:
+            try:
+                choice = Choice.model_validate(told)
+            except ValidationError as error:
+                raise ToolError(faults(error)) from error
+            if choice.tool != NO_TOOL and choice.tool not in names:
+                raise ToolError(f"there is no tool {choice.tool[:60]!r}; there are {', '.join(names)}")
+            if choice.tool != NO_TOOL and situation.ids and not 1 <= choice.task <= len(situation.ids):
+                raise ToolError(f"there is no task {choice.task}")
+            return choice
+
+        messages = [SystemMessage(prompts.CHOOSE), HumanMessage("\n".join(_lines(situation)))]
+        choice, usage = self._asked(messages, schema, read)
+        return (None if choice.tool == NO_TOOL else choice), usage
+
+    def parameters(
+        self, situation: Situation, choice: Choice, schema: Mapping[str, Any], check: Check
+    ) -> tuple[dict[str, Any], Usage]:
+        """See `Chooser`."""
+        told = dict(situation.tools)[choice.tool]
+        lines = [
+            *_lines(situation, tools=False),
+            f"Subtask: {quoted(choice.subtask, 500)}",
+            f"Tool {choice.tool}: {quoted(told, 1000)}",
+            f"Its parameters: {json.dumps(schema.get('properties', {}), ensure_ascii=False)}",
+        ]
+        messages = [SystemMessage(prompts.PARAMETERS), HumanMessage("\n".join(lines))]
+        return self._asked(messages, {"additionalProperties": False, **schema}, check)
+
+    def _asked(
+        self,
+        messages: Sequence[BaseMessage],
+        schema: dict[str, Any],
+        read: Callable[[Mapping[str, Any]], Any],
+    ) -> tuple[Any, Usage]:
+        """What the answer is read as; one that cannot be read goes back, at most twice."""
+        from .openai import Meter, ModelFault, Unusable  # a second to import, and who has no model needs none
+
+        meter, talk, why = Meter(), list(messages), ""
+        deadline = time.monotonic() + self._chat.settings.patience
+        for _ in range(REPAIRS + 1):
+            try:
+                answer = self._chat.ask(talk, schema, meter, deadline)
+                found = read(_json(answer))
+                self._chat.told.over("choose")
+                return found, meter.usage
+            except Unusable as fault:
+                answer, why = fault.text, fault.why
+            except ModelFault as fault:
+                first = self._chat.told.first(fault, "choose")
+                raise ChoiceError(str(fault) if first else "", meter.usage) from fault
+            except ToolError as error:
+                why = str(error)
+            talk = [*messages, AIMessage(answer), HumanMessage(prompts.REPAIR.format(error=quoted(why, 500)))]
+        raise ChoiceError(f"the model's answer did not fit: {why}", meter.usage)
+
+
+def _json(answer: str) -> dict[str, Any]:
+    try:
+        told = json_of(answer, as_is=True)
+    except WireError as error:
+        raise ToolError(str(error)) from error
+    if not isinstance(told, dict):
+        raise ToolError("it is not a JSON object")
+    return told
+
+
+def _lines(situation: Situation, *, tools: bool = True) -> list[str]:
+    """The situation in lines; whatever was said, found or given stands in double quotes."""
+    lines = [f"Context: {quoted(situation.context, 2000)}"] if situation.context else []
+    lines += [f"Told with the request: {quoted(situation.before, 8000)}"] if situation.before else []
+    lines += [*talk_lines(situation.exchanges), f"User says now: {quoted(situation.utterance, 2000)}"]
+    lines += ["Tasks:", *situation.tasks] if situation.tasks else ["There are no tasks yet (task: 1)."]
+    if situation.completed:
+        lines += ["Done in this turn:", *(quoted(line, 3000) for line in situation.completed)]
+    lines += [situation.passages] if situation.passages else []
+    if tools:
+        lines += ["Tools:", *(f"{name}: {quoted(told, 400)}" for name, told in situation.tools)]
+    return lines

@@ -1,0 +1,190 @@
+"""Which utterances need no model, and what a question must not do. Pure, and no reader of its own.
+
+The model reads. The local reader spares the call only where nothing can be misread: a bare yes or no to the
+open question, undo and redo, and a bare value for the slot that was just asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from taskloom.agent.language import patterns as re
+from taskloom.agent.language import values
+from taskloom.agent.language.wording import clip, join, the, title_of, word_set
+from taskloom.agent.language.words import content
+from taskloom.agent.turn.reading import Interpreter, Reading, View
+from taskloom.agent.turn.steps import Step
+from taskloom.memory.operations import Add, Check, Clarify, Operation, Update
+from taskloom.memory.tasks import TaskGraph
+
+Reader = Literal["auto", "model", "local"]
+
+_BARE = re.compile(
+    r"(?:(?:yes|yep|yeah|yup|y|no|nope|nah|n|ok|okay|sure|correct|right)(?: please| thanks| thank you)?"
+    r"|go ahead|do it|please do|keep (?:it|them|these)|that(?:'s| is) (?:right|correct))",
+    re.IGNORECASE,
+)
+_UNDO = re.compile(
+    r"(?:please )?(?:undo|redo)(?: (?:that|it|this|the last (?:change|one|step)))?(?: please)?", re.IGNORECASE
+)
+_NO_VALUE = word_set(
+    """any anything anyone nobody none nothing no not never unsure dunno later skip pass maybe whatever same
+    usual sorry thanks thank hello hi help stop wait why what who where when how which yes ok okay"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The model, and the local reader where it is as sure as a reader can be.
+
+    reader: "auto" lets the local reader spare the call, "model" asks the model always. The model interpreter
+    falls back to the local reader by itself.
+    """
+
+    local: Interpreter
+    model: Interpreter
+    reader: Reader = "auto"
+
+    def read(self, utterance: str, view: View) -> Reading:
+        """Read by the model, unless nothing can be misread."""
+        if self.reader == "auto" and _may_spare(utterance, view):
+            reading = self.local.read(utterance, view)
+            if spared(reading, utterance, view):
+                return reading
+        return self.model.read(utterance, view)
+
+
+def spared(reading: Reading, utterance: str, view: View) -> bool:
+    """Whether an utterance needs no model, and the local reader made of it just what it must be."""
+    return _may_spare(utterance, view) and reading.sure and _as_it_must(reading.steps, utterance, view)
+
+
+def _may_spare(utterance: str, view: View) -> bool:
+    bare = _bare(utterance)
+    if (_UNDO.fullmatch(bare) and view.question is None) or (_BARE.fullmatch(bare) and _awaits_yes(view)):
+        return True
+    return "?" not in utterance and _asked_value(bare, view)
+
+
+def _bare(utterance: str) -> str:
+    return re.sub(r"[\s,.!]+", " ", utterance.replace("’", "'")).strip()
+
+
+def agrees(utterance: str) -> bool:
+    """Whether an utterance is nothing but a yes."""
+    bare = _bare(utterance).lower()
+    return bool(_BARE.fullmatch(bare)) and not bare.startswith("n")
+
+
+def _awaits_yes(view: View) -> bool:
+    """Whether a yes or a no has something to answer: one open choice, or proposed values."""
+    if view.question is not None:
+        return len(view.question.options) < 2 and bool(view.question.choices)
+    last = max((node.turn for node in view.graph.active), default=0)
+    return any(node.status == "proposed" and node.turn == last for node in view.graph.active)
+
+
+def _asked_value(bare: str, view: View) -> bool:
+    """Whether an utterance is nothing but a value for the slot that was just asked."""
+    question = view.question
+    if question is None or not question.choices:
+        return False
+    if any(bare.lower() == option.lower() for option in question.options):
+        return True
+    first = question.choices[0]
+    words = bare.split()
+    if question.options or not isinstance(first, Add | Update) or first.value is not None or not words:
+        return False
+    if len(words) > 4 or _NO_VALUE & {word.lower() for word in words}:
+        return False
+    return values.kind_of(bare) is not None or all(word[:1].isupper() or word[:1].isdigit() for word in words)
+
+
+def _as_it_must(steps: Sequence[Step], utterance: str, view: View) -> bool:
+    """Whether the local reader made of it just what it must be."""
+    if len(steps) != 1:
+        return False
+    step, bare = steps[0], _bare(utterance)
+    if _UNDO.fullmatch(bare):
+        return step.act == ("redo" if "redo" in bare.lower() else "undo")
+    if _BARE.fullmatch(bare) and _awaits_yes(view):
+        return step.act in ("yes", "no") and not step.target
+    told = [step.value or "", *(detail.value for detail in step.details)]
+    return step.act in ("yes", "set") and content(" ".join(told)) == content(bare)
+
+
+# ---- questions change nothing ---------------------------------------------------------------------
+
+_ASKS = re.compile(
+    r"(?:(?:and|so|but|ok|okay|hey|hi|hm+|well|sorry|oh|wait|by the way|btw|just|quick question)\W+)*"
+    r"(?:(?:what|which|who|whom|whose|where|when|how|why)\b(?! about| if| don't we| not)"
+    r"|(?:is|are|was|were|am|isn't|aren't|wasn't|weren't|did|didn't|does|doesn't|has|hasn't|had|hadn't) "
+    r"|(?:do|don't|have|haven't) (?:i|we|you|they|any|the)\b)",
+    re.IGNORECASE,
+)
+_WISHES = re.compile(
+    r"\b(?:is it (?:possible|ok|okay|too late|fine|alright)|(?:do|would|did) you mind|are you able|how about"
+    r"|what about|please|is there (?:any|a) (?:way|chance)|(?:can|could) (?:you|we|i)|would you|will you"
+    r"|let's|let us)\b",
+    re.IGNORECASE,
+)
+
+
+_WORDS = r"what|when|where|who|which|why|how(?: many| much| long)?"
+_VERBS = r"is|are|was|were|did|do|does|has|have|\w+ do|\w+ are"
+_WHO = r"i|it|the|my|our|there|that|this|he|she|we|they"
+_BARELY = re.compile(  # without a question mark: in a few words, and nothing beside it
+    rf"(?:(?:{_WORDS})(?:'?s| (?:{_VERBS}))|(?:is|are|was|were|did|does) (?:{_WHO}))\b[\w\s'-]*",
+    re.IGNORECASE,
+)
+_MORE = re.compile(
+    r"\b(?:and|n|then|also|but|make|set|add|move|change|drop|remove|call|put)\b", re.IGNORECASE
+)
+
+
+def only_asks(utterance: str) -> bool:
+    """Whether an utterance is questions alone: no wish in the form of one, nothing told beside it."""
+    text = utterance.replace("’", "'").strip()
+    if _WISHES.search(text):
+        return False
+    if not text.endswith("?"):
+        return len(text.split()) <= 10 and bool(_BARELY.fullmatch(text)) and not _MORE.search(text)
+    sentences = [part.strip() for part in re.split(r"(?<=[.!?;])\s+|\n+", text) if part.strip()]
+    return all(sentence.endswith("?") and _ASKS.match(sentence) for sentence in sentences)
+
+
+def held_back(operations: Sequence[Operation], utterance: str, graph: TaskGraph) -> tuple[Operation, ...]:
+    """The operations of a turn; what would change something on a mere question becomes a question back."""
+    changes = tuple(one for one in operations if not isinstance(one, Check | Clarify))
+    if not changes or not only_asks(utterance):
+        return tuple(operations)
+    kept = tuple(one for one in operations if isinstance(one, Check))
+    question = f"You asked, so I changed nothing. Shall I {told(changes, graph)}"
+    return (*kept, Clarify(said=utterance[:300], question=f"{question}?", options=("yes",), choices=changes))
+
+
+def told(changes: Sequence[Operation], graph: TaskGraph) -> str:
+    """What operations would do, in a few words: 'add milk and mark the cake done'."""
+    return join(dict.fromkeys(_told(one, graph) for one in changes), limit=4)
+
+
+def _told(operation: Operation, graph: TaskGraph) -> str:
+    """What an operation would do, in a few words."""
+    node = graph.get(getattr(operation, "task", "") or "")
+    name = the(title_of(node)) if node is not None else ""
+    match operation.kind:
+        case "add":
+            value = f": {clip(operation.value, 40)}" if operation.value else ""
+            return f"add {clip(operation.title, 40)}{value}"
+        case "update" if operation.value is not None:
+            return f"set {name} to {clip(operation.value, 40)}"
+        case "remove" | "inactivate":
+            return f"take out {name}"
+        case "complete":
+            return f"mark {name} done"
+        case "replace":
+            return f"replace {clip(operation.old, 40)} with {clip(operation.new, 40)}"
+        case _:
+            return f"change {name}" if name else "change that"

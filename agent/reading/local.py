@@ -1,0 +1,230 @@
+"""The local reader: reads without a model, and asks where it cannot trust what it read.
+
+Every utterance has several readings: that of the patterns of `rules`, and the few likeliest of the network.
+All are tried on the plan; the one that most likely does what was said is taken. Below a probability it is
+only proposed, below another one the user is asked to say it otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from taskloom.agent.grounding.grounder import ground
+from taskloom.agent.grounding.resolving.assemble import all_assembled, assembled
+from taskloom.agent.grounding.resolving.resolver import content
+from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, TOO_MUCH, clip
+from taskloom.agent.plan.finder import slot_name
+from taskloom.agent.plan.slots import ANY, allowed, offered_roots
+from taskloom.agent.turn.clauses import Parse
+from taskloom.agent.turn.reading import Interpreter, Reading, View
+from taskloom.agent.turn.steps import Step
+from taskloom.memory.operations import Add, Check, Clarify, Operation, Update
+
+from .filling import Filling
+from .gate import held_back, spared
+from .signs import Candidate, effects, signs
+from .slots import Slots
+from .trust import at_home, probabilities
+
+Parser = Callable[[str, str, int], Sequence[Parse]]
+"""From a text, what was said to its author last, and how many readings, to these, the likeliest first."""
+
+ACT, PROPOSE = 0.55, 0.3
+"""From which probability on a reading is carried out, and from which it is proposed."""
+LEAD = 0.1  # a reading of the network is taken before that of the patterns where it is this much likelier
+MANY = 100  # clauses are not taken in: what each does is tried on the plan that those before it leave
+READINGS = 16  # of the network, that are tried on the plan
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A reading of an utterance, tried on the plan, and the probability that it is right."""
+
+    reading: Reading
+    candidate: Candidate
+    trust: float = 0.0
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything in the plan would change."""
+        return any(not isinstance(one, Check | Clarify) for one in self.candidate.operations)
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """An interpreter of two readers: the patterns, and the network.
+
+    slots: reads what a message says of the slots of task schemas.
+    answered: a model writes replies, so that a question that nobody understood is left to it.
+    """
+
+    rules: Interpreter
+    parse: Parser
+    slots: Slots | None = None
+    answered: bool = False
+
+    def read(self, utterance: str, view: View) -> Reading:
+        """Read one utterance, by the reader that more likely reads it right."""
+        by_rules = self.rules.read(utterance, view)
+        if view.schemas and (filled := self._of_schemas(by_rules, utterance, view)) is not None:
+            return filled
+        if spared(by_rules, utterance, view):
+            return by_rules
+        if (option := _chosen(utterance, view.question)) is not None:
+            return Reading((Step(text=utterance, act="yes", value=option),), by="network")
+        said = [clause for clause in self._parses(utterance, view)[0].clauses if clause.act != "chat"]
+        if max(len(by_rules.steps), len(said)) > MANY:
+            return _unsure(utterance, by_rules, too_much=True)
+        rules, *others = self.trusted(by_rules, utterance, view)
+        network = max(others, key=lambda one: one.trust)
+        tidier = network.changes and network.trust >= ACT and _is_leftover(rules, utterance)
+        best = network if tidier or network.trust > rules.trust + LEAD else rules
+        if _missed(view) and any(
+            one.changes and not _names(one, utterance, view) for one in (rules, network)
+        ):
+            return _unsure(utterance, network.reading)
+        if best.trust >= ACT:
+            return best.reading
+        if self.answered and not rules.changes and not network.changes:
+            return by_rules
+        operations = best.candidate.operations
+        if operations and all(isinstance(one, Clarify) for one in operations):
+            return best.reading
+        if best.trust >= PROPOSE and best.changes:
+            return _unsure(utterance, best.reading, best.reading.steps)
+        return _unsure(utterance, network.reading)
+
+    def _of_schemas(self, by_rules: Reading, utterance: str, view: View) -> Reading | None:
+        """The reading that fills more slots of the kinds of tasks, the patterns' where they fill as many.
+
+        None where no reading fills one.
+        """
+        before = view.exchanges[-1][1] if view.exchanges else ""
+        if offered_roots(view.graph) and any(step.act in ("yes", "no") for step in by_rules.steps):
+            return by_rules
+        filling = Filling(view)
+        found = self.slots(utterance, before, view.schemas, filling.known()) if self.slots is not None else ()
+        kept = filling.plausible(found)
+        asked = view.question is not None and view.question.question in before
+        if asked and {one.value for one in kept} == {ANY} and {one.act for one in by_rules.steps} == {"no"}:
+            return by_rules  # "I don't know yet" is no value
+        by_pattern = _filled_by(ground(by_rules.steps, view), view)
+        if len(kept) > by_pattern:
+            asks = tuple(step for step in by_rules.steps if step.act == "ask")
+            left = [step.text for step in by_rules.steps if _is_elsewhere(step, filling)]
+            note = f"I did not take in: “{clip(left[0], 60)}”." if left else ""
+            return Reading((*filling.steps(kept, utterance), *asks), by="network", note=note)
+        if by_pattern:
+            return by_rules
+        parse, *_ = self.parse(utterance, before, 1)
+        if {clause.act for clause in parse.clauses} - {"chat"} != {"back"}:
+            return None
+        made = assembled(parse.clauses, utterance, view)
+        return None if made.doubts else Reading(made.steps, by="network")
+
+    def trusted(self, by_rules: Reading, utterance: str, view: View) -> list[Tried]:
+        """The readings, with how far each can be trusted."""
+        tried = self.readings(by_rules, utterance, view)
+        candidates = [one.candidate for one in tried]
+        home = at_home(candidates[0].parse)
+        found = signs(utterance, view, candidates)
+        trusts = probabilities(found, home)
+        return [replace(one, trust=trust) for one, trust in zip(tried, trusts, strict=True)]
+
+    def readings(self, by_rules: Reading, utterance: str, view: View) -> tuple[Tried, ...]:
+        """That of the patterns, then those of the network that would do different things."""
+        parses = self._parses(utterance, view)
+        tried = all_assembled([parse.clauses for parse in parses], utterance, view)
+        ruled = held_back(ground(by_rules.steps, view), utterance, view.graph)
+        done = [held_back(made.operations, utterance, view.graph) for made in tried]
+        whole = sum(parse.probability for parse in parses) or 1.0
+        shares = dict[frozenset[tuple[str, ...]], float]()
+        for parse, operations in zip(parses, done, strict=True):
+            key = effects(operations)
+            shares[key] = shares.get(key, 0.0) + parse.probability / whole
+        found: dict[object, Tried] = {
+            None: Tried(by_rules, Candidate("rules", ruled, parses[0], share=shares.get(effects(ruled), 0.0)))
+        }
+        for parse, made, operations in zip(parses, tried, done, strict=True):
+            reading = Reading(made.steps or (Step(text=utterance, act="chat"),), by="network")
+            mine = Candidate("network", operations, parse, made.margin, shares[effects(operations)])
+            found.setdefault((effects(operations), made.doubts), Tried(reading, mine))
+        return tuple(found.values())
+
+    def _parses(self, utterance: str, view: View) -> Sequence[Parse]:
+        return self.parse(utterance, view.exchanges[-1][1] if view.exchanges else "", READINGS)
+
+
+def _filled_by(operations: Sequence[Operation], view: View) -> int:
+    """How many slots of the kinds of tasks operations give a value that the slot allows."""
+    listed = {slot_name(slot.name): slot.values for schema in view.schemas for slot in schema.slots}
+    places = {node.id: node.name for node in view.graph.values()}
+    told = 0
+    for one in operations:
+        if isinstance(one, Add | Update) and one.value is not None:
+            name = one.slot.rpartition(".")[2] if isinstance(one, Add) else places.get(one.task, "")
+            values = listed.get(name)
+            told += values is not None and (not values or allowed(one.value, values) is not None)
+    return told
+
+
+_ELSEWHERE = ("remove", "hold", "resume", "done", "reopen", "assign", "need", "unneed", "only")
+
+
+def _is_elsewhere(step: Step, filling: Filling) -> bool:
+    """Whether a step changes another task than those whose slots are filled."""
+    if step.act not in _ELSEWHERE:
+        return False
+    graph, own = filling.view.graph, {task.id for task in filling.tasks.values() if task is not None}
+    touched = {getattr(one, "task", None) for one in ground((step,), filling.view)}
+    return any(key in graph and graph.root(key).id not in own for key in touched if key)
+
+
+def _unsure(
+    utterance: str, reading: Reading, proposed: Sequence[Step] = (), *, too_much: bool = False
+) -> Reading:
+    """Asks back: proposes steps, or says that nothing was understood, or that it was too much at once."""
+    value = "" if proposed else TOO_MUCH if too_much else NOT_UNDERSTOOD
+    step = Step(text=utterance, act="unsure", value=value, proposed=tuple(proposed))
+    return Reading((step,), sure=False, by=reading.by if proposed else "network", note=reading.note)
+
+
+def _is_leftover(one: Tried, utterance: str) -> bool:
+    """Whether a new title is just the sentence: most of its words, and more than the network marked."""
+    spans = [span for clause in one.candidate.parse.clauses for span in clause.mentions]
+    marked, said = {word for span in spans for word in content(span.text)}, set(content(utterance))
+    new = (done for done in one.candidate.operations if isinstance(done, Add) and done.value is None)
+    titles = [set(content(done.title)) for done in new]
+    return any(len(own - marked) > 1 and len(own) * 4 >= len(said) * 3 for own in titles)
+
+
+def _missed(view: View) -> bool:
+    """Whether the turn before was not taken in: what follows may be about what it began."""
+    last = view.exchanges[-1][1] if view.exchanges else ""
+    return NOT_UNDERSTOOD in last or TOO_MUCH in last or last.startswith(DID_YOU_MEAN)
+
+
+def _names(reader: Tried, utterance: str, view: View) -> bool:
+    """Whether words name all that is there already and would be changed, or what it is part of."""
+    said = set(content(utterance))
+    for one in reader.candidate.operations:
+        key = getattr(one, "task", None) or getattr(one, "parent", None) or ""
+        if key not in view.graph:
+            continue
+        node = view.graph[key]
+        above = (node, *view.graph.ancestors(key))
+        if not any(said & set(content(f"{each.title} {each.value or ''}")) for each in above):
+            return False
+    return True
+
+
+def _chosen(utterance: str, question: Clarify | None) -> str | None:
+    """The one option of the open question that a few words name: 'the okafor one'."""
+    if question is None or len(question.options) < 2 or len(question.options) != len(question.choices):
+        return None
+    said = set(content(utterance))
+    fit = [option for option in question.options if said & set(content(option))]
+    shared = set.intersection(*(set(content(option)) for option in question.options))
+    fit = [option for option in fit if said & (set(content(option)) - shared)]
+    return fit[0] if len(fit) == 1 and len(utterance.split()) <= 6 else None

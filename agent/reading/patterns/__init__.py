@@ -1,0 +1,1 @@
+"""The patterns that read English without a network."""

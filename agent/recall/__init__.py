@@ -1,0 +1,1 @@
+"""Long-term memory at hand: facts, experiences, intent units of earlier sessions."""

@@ -1,0 +1,367 @@
+"""Experiences of a dialogue: when one is made, how it went, and what its words teach. Pure.
+
+An experience is an utterance with the steps that it was read as. Its outcome comes from what the user does
+next; until that is known it waits in the state of its thread.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from taskloom.agent.language import patterns as re
+from taskloom.agent.language.wording import clip
+from taskloom.agent.language.words import content
+from taskloom.agent.models.wire import WireError, steps_of
+from taskloom.agent.plan.outline import quoted
+from taskloom.agent.turn.reading import Interpreter, Reading, View
+from taskloom.agent.turn.state import Pending, Turn
+from taskloom.agent.turn.steps import Act, Detail, Step
+from taskloom.memory.operations import Complete, Confirm, Reject
+from taskloom.memory.policies import Event, Outcome, outcome
+from taskloom.memory.records import Experience, now, record_id
+from taskloom.memory.tasks import TaskGraph
+
+OWN_WORDS = 3  # words that make a wording; with fewer it would be anything
+PATIENCE = 2  # turns in which a word against what was done can still come
+_NOTHING_DONE: frozenset[Act] = frozenset(("chat", "ask", "unsure", "yes", "no", "undo", "redo"))
+_REFERRING: frozenset[Act] = frozenset(
+    ("need", "unneed", "share", "only")
+)  # their items are tasks that there are
+_FIXED = ("act", "intent", "slot", "text")  # fields of a step as data that hold no words to exchange
+_IDS = ("task", "within_task")
+_ANY = r"((?:(?![.!?;:]\s).)+?)"  # words of one sentence
+_CLAUSE = r"\b(?:not|never|\w+n['’]t|i|we|you|he|she|they|if|whether|because|that|which|but)\b"
+_CORRECTION = (
+    r"^(?:no\b|nope|wait|oops|sorry|wrong)|\b(?:i (?:meant|mean|said)"
+    r"|that(?:['’]?s| is| was) (?:wrong|not (?:right|what))|not what i|misunderst\w+|my mistake|correction"
+    r"|you got (?:it|that) wrong)\b"
+)
+
+
+# ---- in the making --------------------------------------------------------------------------------
+
+
+def made(turn: Turn, before: Sequence[Pending], *, thread: str, outline: str) -> Pending | None:
+    """The experience of a turn that changed something, asked about a guess, or could not be read; else None.
+
+    Where the turn before could not be read and this one says the same, it tells what that one meant: then the
+    words of that one are the experience.
+    """
+    touched = tuple(dict.fromkeys(key for change in turn.changes for key in change.changed))
+    steps = tuple(step for step in turn.steps if step.act not in _NOTHING_DONE)
+    unread = any(step.act == "unsure" and not step.proposed for step in turn.steps)
+    guess = () if touched else _guessed(turn)
+    if not (touched and steps) and not (unread and not touched) and not guess:
+        return None
+    query, by = turn.utterance, str(turn.by)
+    last = before[-1] if before else None
+    unclear = last is not None and last.unread and last.experience.turn == turn.number - 1
+    if last and unclear and _says(last.experience.text, steps):
+        query, by = last.experience.text, "user"
+    experience = Experience(
+        id=record_id(thread, turn.number, "experience"),
+        text=query,
+        at=now(),
+        thread=thread,
+        turn=turn.number,
+        outline=clip(outline, 600),
+        execution=tuple(_stored(step) for step in (steps if touched else guess)),
+        led_by=turn.examples,
+        by=by,
+    )
+    return Pending(experience=experience, touched=(*touched, *turn.proposals), asked=bool(guess))
+
+
+def _guessed(turn: Turn) -> tuple[Step, ...]:
+    """The steps that the turn's question proposes: a yes would mean that its words were read rightly so."""
+    if turn.question is None:
+        return ()
+    asked = (step for step in turn.steps if turn.question.said and step.text.startswith(turn.question.said))
+    return next((step.proposed for step in asked if step.proposed), ())
+
+
+def _stored(step: Step) -> dict[str, Any]:
+    """A step as data, without what holds in its own thread alone."""
+    return step.model_dump(mode="json", exclude_defaults=True, exclude={"text"})
+
+
+def _says(told: str, steps: Sequence[Step]) -> bool:
+    """Whether words may mean some steps: they have all of their values, and name what they are about.
+
+    A slot need not be named: "I cannot pay more than 90 euros" is of the budget.
+    """
+    values, named = list[str](), frozenset[str]()
+    for step in steps:
+        values += [step.value] if step.value else []
+        values += [detail.value for detail in (*step.items, *step.details)]
+        named |= content(f"{step.target} {step.within} {step.title or ''}") - content(step.slot or "")
+    if not values and not named:
+        return False
+    return all(_find(value, told) for value in values) and not (named and named.isdisjoint(content(told)))
+
+
+def _find(words: str, text: str) -> Any:
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE)
+
+
+# ---- how it went ----------------------------------------------------------------------------------
+
+
+def settled(
+    waiting: Sequence[Pending], turn: Turn, graph: TaskGraph, *, feedback: str | None = None
+) -> tuple[list[tuple[Experience, Outcome]], tuple[Pending, ...]]:
+    """Which experiences have an outcome after a turn, and which still wait.
+
+    Args:
+        waiting: those of the turns before, the oldest first.
+        turn: what the user did now.
+        graph: the tasks after it.
+        feedback: 'good' or 'bad', said of the latest one by other means than words.
+    """
+    done: list[tuple[Experience, Outcome]] = []
+    left: list[Pending] = []
+    for pending in waiting:
+        if pending.unread:  # the next turn has made use of it, or nothing will
+            continue
+        if pending.asked:
+            if _agreed(pending, turn):
+                done.append((pending.experience, Outcome(1, strict=True)))
+            continue
+        told: list[Event] = list(_events(pending, turn, graph))
+        if feedback in ("good", "bad") and pending is waiting[-1]:
+            told.append("good" if feedback == "good" else "bad")
+        if not told and turn.number - pending.experience.turn >= PATIENCE:
+            told.append("uncorrected")
+        how = outcome(told)
+        if how is None:
+            left.append(pending)
+        else:
+            done.append((pending.experience, how))
+    return done, tuple(left)
+
+
+def _agreed(pending: Pending, turn: Turn) -> bool:
+    """Whether a turn is the yes to the guess that the turn before asked about, and did what that said."""
+    next_one = turn.number - pending.experience.turn == 1
+    return next_one and any(step.act == "yes" for step in turn.steps) and any(c.changed for c in turn.changes)
+
+
+def _events(pending: Pending, turn: Turn, graph: TaskGraph) -> Iterator[Event]:
+    touched = set(pending.touched)
+    own = [change for change in turn.changes if not touched.isdisjoint(change.changed)]
+    kept = any(isinstance(change.operation, Confirm) for change in own)
+    for change in own:
+        kind = change.operation.kind
+        if isinstance(change.operation, Reject):
+            yield "confirmed" if kept else "rejected"  # "yes, except the budget" is a yes
+        elif isinstance(change.operation, Confirm):
+            yield "confirmed"
+        elif isinstance(change.operation, Complete):
+            yield "completed"
+        elif kind == "undo":
+            yield "undone"
+        elif kind in ("update", "replace", "remove", "rollback") and re.search(
+            _CORRECTION, turn.utterance, re.IGNORECASE
+        ):
+            yield "corrected"
+    roots = {graph.root(key).id for key in touched if key in graph}
+    done = {
+        key for change in turn.changes if isinstance(change.operation, Complete) for key in change.changed
+    }
+    if roots & done:
+        yield "completed"
+
+
+# ---- what it teaches ------------------------------------------------------------------------------
+
+
+def example(experience: Experience) -> str:
+    """An experience as a prompt shows examples: the words, and the JSON object that they are to be read as.
+
+    Tasks are told by words, as numbers are of their own prompt; all text stands in double quotes. '' where
+    the object would not be read as the same again.
+    """
+    try:
+        meant = [Step.model_validate({**step, "text": experience.text}) for step in experience.execution]
+        told = _json({"steps": [dict(_wire(step)) for step in meant]})
+        read = steps_of(told, experience.text, TaskGraph(), ())
+    except (ValidationError, WireError):  # what was done was no reading, or nothing that a model can write
+        return ""
+    if list(map(_content, read)) != list(map(_content, meant)):
+        return ""
+    return f"{_json(experience.text)} {told}"
+
+
+def _wire(step: Step) -> Iterator[tuple[str, Any]]:
+    """The fields of a step that say something, as a model gives them."""
+    adds, new = step.act == "add", step.act == "task"
+    listed = (one for one in step.items if step.act != "only" or one.task is not None)
+    refs = list(listed) if step.act in _REFERRING else []
+    parts = [
+        {"title": one.title, "who": one.members, "rest": one.rest, "details": _by_slot(one.details)}
+        for one in step.parts
+    ]
+    fields = {
+        "act": step.act,
+        "on": (step.within or step.target) if adds else "" if new else step.target,
+        "in": "" if adds else step.within,
+        "slot": "" if new and not (step.within or step.value) else step.slot,
+        "title": step.title or (step.target if new else ""),
+        "value": step.value,
+        "old": "" if step.old == "original" else step.old,
+        "to": "first" if step.old == "original" else "",
+        "items": _by_slot(one for one in step.items if one not in refs),
+        "details": _by_slot(step.details),
+        "refs": [one.value for one in refs],
+        "parts": [{name: value for name, value in part.items() if value} for part in parts],
+    }
+    yield from ((name, value) for name, value in fields.items() if value)
+
+
+def _by_slot(details: Iterable[Detail]) -> dict[str, Any]:
+    """The values by slot; of several for one slot a list."""
+    found: dict[str, list[str]] = {}
+    for one in details:
+        found.setdefault(one.slot, []).append(one.value)
+    return {slot: values[0] if len(values) == 1 else values for slot, values in found.items()}
+
+
+def _content(step: Step) -> tuple[Any, ...]:
+    """What a step says, wherever its tasks are."""
+    return (
+        step.act,
+        step.title or step.target if step.act == "task" else step.title,
+        step.value,
+        step.old,
+        sorted(one.value for one in step.items),
+        _pairs(step.details),
+        [(part.title, part.members, part.rest, _pairs(part.details)) for part in step.parts],
+        step.everywhere,
+        step.everyone,
+    )
+
+
+def _pairs(details: Iterable[Detail]) -> list[tuple[str, str]]:
+    return sorted((one.slot, one.value) for one in details)
+
+
+def _json(value: Any) -> str:
+    """JSON on one line, its texts quoted as everywhere in a prompt."""
+    match value:
+        case str():
+            return quoted(value, len(value))
+        case dict():
+            return f"{{{','.join(f'{_json(name)}:{_json(one)}' for name, one in value.items())}}}"
+        case list() | tuple():
+            return f"[{','.join(map(_json, value))}]"
+        case _:
+            return json.dumps(value)
+
+
+def learned(utterance: str, experiences: Iterable[Experience]) -> tuple[Step, ...]:
+    """The steps that an utterance means by an experience of the same wording; () where there is none.
+
+    The wording is the experience's utterance without the words that its steps took over: "push the dinner all
+    the way to Friday" teaches "push X all the way to Y". What is its own has to be there word for word. What
+    the rules read by themselves teaches nothing, unless the user said that it was right: it may have been a
+    guess.
+    """
+    taught = (one for one in experiences if one.by != "rules" or one.strict)
+    return next(filter(None, (_learned(utterance, one) for one in taught)), ())
+
+
+def _learned(utterance: str, experience: Experience) -> tuple[Step, ...]:
+    said = _plain(experience.text)
+    spans = _taken(said, {text for step in experience.execution for text in _texts(step)})
+    ends = [0, *(end for _, end in spans)]
+    own = [said[at:start] for at, (start, _) in zip(ends, [*spans, (len(said), 0)], strict=True)]
+    told = " ".join(own)
+    parted = all(re.search(r"\w", piece) for piece in own[1:-1])  # else nobody knows where one word ends
+    if not parted or len(re.findall(r"\w+", told)) < OWN_WORDS or not content(told):
+        return ()
+    match = re.fullmatch(_ANY.join(map(_loose, own)), _plain(utterance), re.IGNORECASE)
+    if match is None:
+        return ()
+    former = [said[start:end] for start, end in spans]
+    if not all(map(_fits, former, match.groups())):
+        return ()
+    words = {one.lower(): other for one, other in zip(former, match.groups(), strict=True)}
+    either = "|".join(map(re.escape, sorted(words, key=len, reverse=True))) or r"(?!)"
+
+    def exchanged(text: str) -> str:
+        return re.sub(rf"(?<!\w)(?:{either})(?!\w)", lambda m: words[m[0].lower()], text, flags=re.IGNORECASE)
+
+    try:
+        steps = [_other(step, exchanged) for step in experience.execution]
+        return tuple(Step.model_validate({**step, "text": utterance}) for step in steps)
+    except ValidationError:  # what was done was no reading, but a tool's call
+        return ()
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).rstrip(".!? ")
+
+
+def _loose(text: str) -> str:
+    return r"\s+".join(map(re.escape, re.split(r"\s+", text)))
+
+
+def _taken(said: str, texts: Iterable[str]) -> list[tuple[int, int]]:
+    """Where an utterance has the words that steps took over, in order; the shortest of those that overlap."""
+    spans: list[tuple[int, int]] = []
+    for text in sorted(texts, key=lambda text: (len(text), text)):
+        match = _find(text, said)
+        if match and all(match.end() <= start or match.start() >= end for start, end in spans):
+            spans.append(match.span())
+    return sorted(spans)
+
+
+def _fits(former: str, other: str) -> bool:
+    """Whether words can stand for others: about as many, and no clause of their own."""
+    few = len(other.split()) <= 2 * len(former.split()) + 2
+    return few and not re.search(_CLAUSE, other, re.IGNORECASE)
+
+
+def _texts(given: Any) -> Iterator[str]:
+    """The words in a step as data that may come from the utterance."""
+    if isinstance(given, str):
+        yield from filter(None, (given.strip(),))
+    elif isinstance(given, dict):
+        for name, value in given.items():
+            yield from () if name in (*_FIXED, *_IDS) else _texts(value)
+    elif isinstance(given, list | tuple):
+        for one in given:
+            yield from _texts(one)
+
+
+def _other(given: Any, exchanged: Callable[[str], str]) -> Any:
+    """A step as data with its words exchanged, and without ids: they are of another thread."""
+    if isinstance(given, str):
+        return exchanged(given)
+    if isinstance(given, dict):
+        return {
+            name: value if name in _FIXED else _other(value, exchanged)
+            for name, value in given.items()
+            if name not in _IDS
+        }
+    return [_other(one, exchanged) for one in given] if isinstance(given, list | tuple) else given
+
+
+class Taught:
+    """An interpreter that reads by what was learned where it is not sure by itself."""
+
+    def __init__(self, inner: Interpreter) -> None:
+        self.inner = inner
+
+    def read(self, utterance: str, view: View) -> Reading:
+        """Read one utterance; asks for experiences only where the inner interpreter is not sure."""
+        reading = self.inner.read(utterance, view)
+        if reading.sure or view.question is not None:
+            return reading
+        found = learned(utterance, view.examples())
+        return replace(reading, steps=found, sure=True) if found else reading

@@ -1,0 +1,1 @@
+"""Replies: from templates, and what a reply may say."""

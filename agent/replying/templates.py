@@ -1,0 +1,230 @@
+"""Replies without a model: a template for every operation, verdict and question, in plain English.
+
+The same brief always gives the same reply. What a template says of the past it marks as past, so that every
+reply passes `faults.faults_of`, the check that a model's reply has to pass too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Sequence
+from collections.abc import Set as AbstractSet
+
+from taskloom.agent.acting.ready import is_offer
+from taskloom.agent.language.foreign import said_to
+from taskloom.agent.language.wording import (
+    clip,
+    join,
+    pick,
+    readable,
+    sentence,
+    sentences,
+    spoken,
+    the,
+    title_of,
+)
+from taskloom.agent.plan.finder import in_role
+from taskloom.agent.recall.units import since
+from taskloom.agent.turn.brief import Brief
+from taskloom.agent.turn.reading import Usage
+from taskloom.agent.turn.state import Turn
+from taskloom.memory.operations import Check, Clarify, Update, names
+from taskloom.memory.tasks import TaskNode
+
+from .answers import Answers
+from .changes import Changes
+from .checking import faults_of
+from .naming import INLINE, MANY, Names
+
+RESULT = 400  # characters of a tool's result in a reply
+
+__all__ = ["TemplateResponder", "faults_of"]
+
+
+class TemplateResponder:
+    """Writes every reply from templates; costs nothing and never fails."""
+
+    def respond(self, brief: Brief) -> Generator[str, None, Usage]:
+        """Yield the reply, sentence by sentence; never empty."""
+        separator = ""
+        for piece in _Reply(brief).pieces():
+            yield piece if piece.startswith("\n") else separator + piece
+            separator = "\n" if "\n" in piece else " "
+        return Usage()
+
+
+class _Reply:
+    """One reply in the making."""
+
+    def __init__(self, brief: Brief) -> None:
+        self.brief, self.turn, self.graph = brief, brief.turn, brief.graph
+        self.names = Names(brief.graph)
+
+    def pieces(self) -> list[str]:
+        """The sentences and lists of the reply, in the order in which they are said."""
+        note = self.brief.note or self.turn.note
+        notes = [sentence(note)] if note else []
+        # What is proposed, or what a tool gave, is told once, where it is proposed or given.
+        given = {act.task for act in self.turn.acts if act.task}
+        untold = Names(self.graph, untold={*self.turn.proposals, *given})
+        told = Changes(self._without(given), self.graph, untold).pieces()
+        told += self._acts() + self._earlier()
+        known = {one.answer: one for one in self.turn.known}
+        answers = () if self.turn.earlier else self.brief.answers or self.turn.answers
+        acted = any(act.status == "done" for act in self.turn.acts)
+        for n, answer in enumerate(answers):
+            if acted and (not answer.tasks or answer.question.slot):
+                continue  # what tools gave answers what the tasks could not
+            if n not in known or not known[n].instead:
+                told += Answers(self.graph, self.names).pieces(answer)
+            told += known[n].lines if n in known else ()
+        if not told and any(step.act == "no" for step in self.turn.steps):
+            told.append("All right.")
+        told += self._proposals() + self._question()
+        return list(dict.fromkeys([*notes, *(told or [self._small_talk()])]))
+
+    def _without(self, given: AbstractSet[str]) -> Turn:
+        """The turn without what else is told of results: that they were opened, or are out of date."""
+        kept = []
+        offered = self.turn.question is not None and is_offer(self.turn.question)
+        for change in self.turn.changes:
+            if not (isinstance(change.operation, Update) and given & set(change.changed[:1])):
+                told = set(change.stale) if offered else given & set(change.stale)
+                left = {name: tuple(key for key in getattr(change, name) if key not in told)
+                        for name in ("changed", "stale")}  # fmt: skip
+                kept.append(change.model_copy(update=left))
+        return self.turn.model_copy(update={"changes": tuple(kept)})
+
+    def _acts(self) -> list[str]:
+        """What tools did: the results, what failed and why, what was not done."""
+        found = []
+        for act in self.turn.acts:
+            tool, title = spoken(act.call.tool), act.call.title or spoken(act.call.tool)
+            lost = "Before I was interrupted: " if act.earlier else ""
+            match act.status:
+                case "done":
+                    found.append(sentence(f"{lost}{title}: {clip(readable(act.text), RESULT)}"))
+                case "failed":
+                    found.append(sentence(f"{lost}{tool} failed: {clip(act.text, RESULT)}"))
+                case "rejected":
+                    found.append(sentence(f"I did not {tool}: {clip(act.text, RESULT)}"))
+                case "unknown":
+                    found.append(sentence(f"{tool} ({title}): {act.text}"))
+        return found
+
+    def _earlier(self) -> list[str]:
+        """What earlier sessions tell: one task in a sentence, several in a list."""
+        if len(self.turn.earlier) > 1:
+            return ["In earlier sessions:", *(f"\n- {line}" for line in self.turn.earlier)]
+        return [f"In an earlier session, {line}." for line in self.turn.earlier]
+
+    def _proposals(self) -> list[str]:
+        """The proposed values in one sentence, for confirmation."""
+        nodes = [self.graph[key] for key in self.turn.proposals if key in self.graph]
+        waiting = [node for node in nodes if node.status == "proposed"]
+        if not waiting:
+            return self._left_over()
+        sources = {self._origin(node) for node in waiting}
+        wholes = {node.parent for node in waiting}
+        opening = "I suggest"
+        if len(sources) == 1 and (origin := sources.pop()):
+            opening = f"{origin}, I suggest"
+        elif len(wholes) == 1 and (whole := wholes.pop()):
+            opening = f"I suggest for {the(title_of(self.graph[whole]))}"
+        entries = [self.names.entry(node, deep=False, marked=False) for node in waiting]
+        keep = "these" if len(waiting) > 1 else "that"
+        return [f"{opening}: {join(entries, limit=MANY)}. Shall I keep {keep}?"]
+
+    def _left_over(self) -> list[str]:
+        """What still waits of values proposed before, where the user has just answered to some of them."""
+        changed = [
+            self.graph[key] for change in self.turn.changes for key in change.changed if key in self.graph
+        ]
+        answered = [node for node in changed if node.history and node.history[-1].status == "proposed"]
+        if not answered or self.turn.question is not None:
+            return []
+        roots = {self.graph.root(node.id).id for node in answered}
+        waiting = [node for node in in_role(self.graph, "proposed") if self.graph.root(node.id).id in roots]
+        entries = [self.names.entry(node, deep=False, marked=False) for node in waiting]
+        return [f"Shall I keep the rest: {join(entries, limit=MANY)}?"] if entries else []
+
+    def _origin(self, node: TaskNode) -> str:
+        """Where a proposal comes from."""
+        key = node.source.removeprefix("memory:")
+        if self.turn.recalled is not None and key == self.turn.recalled.id:
+            return f"As {since(self.turn.recalled.at)}"
+        if key != node.source and key in self.graph:
+            return f"As with the earlier {title_of(self.graph.root(key))}"
+        return ""
+
+    def _question(self) -> list[str]:
+        """The one question to the user, with its options."""
+        question = self.turn.question
+        if question is None:
+            clarify = (op for op in self.turn.operations if isinstance(op, Clarify))
+            asked = (c.operation for c in self.turn.changes if isinstance(c.operation, Clarify))
+            question = next(clarify, None) or next(asked, None)
+        if question is None:
+            return []
+        text = question.question.strip() or "Which one do you mean?"
+        options = [option for option in question.options if not names(option, text) and option != "yes"]
+        if not options:
+            return [text if text.endswith("?") else sentence(text)]
+        return [f"{text.rstrip('?. ')}: {_options(options)}?"]
+
+    def _small_talk(self) -> str:
+        """A friendly line where there was nothing to do; a question where nothing was understood."""
+        said, steps = self.brief.utterance or self.turn.utterance, self.turn.steps
+        if about := said_to(said):
+            return about
+        asked = any(_asks_beside(said[start:end].strip()) for start, end in sentences(said))
+        for pattern, lines in _SMALL_TALK:
+            if pattern.search(said):
+                line = pick(lines, said)
+                return f"{line} I have nothing on your question." if asked else line
+        if any(isinstance(op, Check) for op in self.turn.operations):
+            return "I have nothing on that."
+        if "?" in said and steps and all(step.act == "chat" for step in steps):
+            return "I have nothing on that."
+        if self.turn.noted:
+            return pick(("I will remember that.", "Noted, I will remember that."), said)
+        if steps and all(step.act == "chat" for step in steps):
+            return pick(("All right. Your tasks are as they were.", "Okay. I changed nothing."), said)
+        return "I am not sure what you would like me to note or change. Could you put it in other words?"
+
+
+_SIDE_QUESTION = re.compile(
+    r"(?:[\w'’ ]+[,:] )*?(?:(?:and|but|so|also|oh),? )*"
+    r"(?P<asked>(?:what|when|where|who|how|why|which|does|do|did|is|are|can|could|will|would|should)\b[^?]*)\?$",
+    re.IGNORECASE,
+)  # what is asked beside thanks
+_NO_QUESTION = re.compile(
+    r"(?:can|could|would) you (?:believe|imagine)\b.*|what would (?:i|we) do without\b.*"
+    r"|what(?:['’]| i)?s (?:up|new)|how (?:are (?:you|things)\b.*|is it going)|how['’]?s it going"
+    r"|(?:is|does) (?:that|this|it) (?:ok|okay|fine|good|all ?right|work)(?: (?:with|for) (?:you|everyone))?",
+    re.IGNORECASE,
+)  # what has the form of a question, and wants to know nothing
+_SMALL_TALK: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (re.compile(r"\b(?:bye|goodbye|see you|good night|that'?s all|that is all)\b", re.IGNORECASE),
+     ("Goodbye! Your tasks stay as they are.", "See you! I keep your tasks as they are.")),
+    (re.compile(r"\b(?:thanks|thank you|thx|cheers|appreciate)\b", re.IGNORECASE),
+     ("You're welcome!", "You're welcome! Tell me when something changes.")),
+    (re.compile(r"^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening))\b", re.IGNORECASE),
+     ("Hello! What would you like to plan?", "Hello! What can I note for you?")),
+    (re.compile(r"^\W*(?:tell|sing|write|give) (?:me|us) an?\b|\b(?:joke|poem|song|riddle)\b", re.IGNORECASE),
+     ("Nothing in your plan answers that; I only keep track of your tasks.",)),
+    (re.compile(r"^\W*how are you\b", re.IGNORECASE), ("Fine, thank you! What can I note for you?",)),
+)  # fmt: skip
+
+
+def _asks_beside(text: str) -> bool:
+    """Whether a sentence asks for something, and is no small talk itself."""
+    found = _SIDE_QUESTION.match(text)
+    if found is None or _NO_QUESTION.fullmatch(found["asked"].strip()):
+        return False
+    return not any(pattern.search(found["asked"]) for pattern, _ in _SMALL_TALK)
+
+
+def _options(options: Sequence[str]) -> str:
+    """'Red, green or blue'."""
+    return join(map(clip, options), limit=INLINE, last="or")

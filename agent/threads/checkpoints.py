@@ -1,0 +1,147 @@
+"""Checkpoints on disk: compressed, and the latest of a thread kept warm."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import zlib
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import DeltaChannelHistory, PendingWrite, get_checkpoint_id, writes_sort_key
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from taskloom.agent.acting.ready import Act, Call
+from taskloom.agent.turn.state import DELTA_CHANNELS, Pending, Turn
+from taskloom.memory.operations import Clarify
+from taskloom.memory.tasks import TaskNode
+
+STORED = (
+    TaskNode,
+    Turn,
+    Clarify,
+    Pending,
+    Call,
+    Act,
+)  # the types of the state; no other is made from what is on disk
+
+_ZLIB = "+zlib"  # marks the type of a compressed payload
+
+_WORTH_IT = 128  # bytes; shorter payloads stay as they are
+
+_WARM_THREADS = 32
+
+
+class CompactSerializer(JsonPlusSerializer):
+    """JsonPlusSerializer that compresses.
+
+    Payloads without the mark of compression are read as they are, so a database written with the plain
+    serializer can be opened.
+    """
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        """Serialise, and compress what is worth it."""
+        kind, data = super().dumps_typed(obj)
+        if len(data) < _WORTH_IT:
+            return kind, data
+        return kind + _ZLIB, zlib.compress(data, level=1)
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        """Read what `dumps_typed`, or the plain serializer, wrote."""
+        kind, payload = data
+        if kind.endswith(_ZLIB):
+            kind, payload = kind.removesuffix(_ZLIB), zlib.decompress(payload)
+        return super().loads_typed((kind, payload))
+
+
+class WarmSaver(SqliteSaver):
+    """SqliteSaver that remembers, for the threads used last, what their delta channels held.
+
+    A turn then replays the writes of the turn before, and not all those since the last snapshot. A checkpoint
+    that does not follow the remembered one (another process went on, time travel) is read as ever. Dicts and
+    lists are handed out as copies, tasks are frozen; messages are shared, and nobody may change them.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__(connection, serde=CompactSerializer(allowed_msgpack_modules=STORED))
+        self._warm: OrderedDict[tuple[str, str], tuple[str, dict[str, Any]]] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def get_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, DeltaChannelHistory]:
+        """What each channel held at the parent of a checkpoint, or earlier, and the writes since."""
+        target = get_checkpoint_id(config)
+        thread, space = (
+            str(config["configurable"]["thread_id"]),
+            config["configurable"].get("checkpoint_ns", ""),
+        )
+        if not target or not set(channels) <= DELTA_CHANNELS.keys():
+            return super().get_delta_channel_history(config=config, channels=channels)
+        with self._guard:
+            known, values = self._warm.get((thread, space), ("", {}))
+        if known not in (target, self._parent(thread, space, target)):
+            known, values = "", {}
+        writes = self._writes(thread, space, known) if known and known != target else []
+        found = {
+            channel: DeltaChannelHistory(
+                writes=[write for write in writes if write[1] == channel], seed=_fresh(values[channel])
+            )
+            for channel in channels
+            if channel in values
+        }
+        if missing := [channel for channel in channels if channel not in found]:
+            found |= super().get_delta_channel_history(config=config, channels=missing)
+        self._keep((thread, space), target, found)
+        return found
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Delete all checkpoints of a thread."""
+        with self._guard:
+            for key in [key for key in self._warm if key[0] == thread_id]:
+                del self._warm[key]
+        super().delete_thread(thread_id)
+
+    def _keep(self, key: tuple[str, str], target: str, found: Mapping[str, DeltaChannelHistory]) -> None:
+        values = {}
+        for name, history in found.items():
+            channel = DELTA_CHANNELS[name]
+            channel = channel.from_checkpoint(_fresh(history.get("seed", channel.typ())))
+            channel.replay_writes(history["writes"])
+            values[name] = channel.get()
+        with self._guard:
+            self._warm[key] = (target, values)
+            self._warm.move_to_end(key)
+            while len(self._warm) > _WARM_THREADS:
+                self._warm.popitem(last=False)
+
+    def _parent(self, thread: str, space: str, checkpoint: str) -> str | None:
+        with self.cursor(transaction=False) as cursor:
+            row = cursor.execute(
+                "SELECT parent_checkpoint_id FROM checkpoints "
+                "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+                (thread, space, checkpoint),
+            ).fetchone()
+        return row[0] if row else None
+
+    def _writes(self, thread: str, space: str, checkpoint: str) -> list[PendingWrite]:
+        """The writes stored on a checkpoint, in the order in which they count."""
+        with self.cursor(transaction=False) as cursor:
+            rows = cursor.execute(
+                "SELECT task_path, task_id, idx, channel, type, value FROM writes "
+                "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+                (thread, space, checkpoint),
+            ).fetchall()
+        rows.sort(key=lambda row: writes_sort_key(*row[:3]))
+        return [(row[1], row[3], self.serde.loads_typed((row[4], row[5]))) for row in rows]
+
+
+def _fresh(value: Any) -> Any:
+    """An equal channel value, or write of one, in containers of its own; tasks and messages are shared."""
+    if isinstance(value, tuple):  # a snapshot
+        return type(value)(*map(_fresh, value))
+    return copy(value) if isinstance(value, dict | list) else value

@@ -1,0 +1,211 @@
+"""Threads on disk: SQLite checkpoints, one run at a time on a thread, and the talk itself.
+
+A turn is written when it ends (`durability="exit"`), before it is acknowledged: a process killed in the
+middle of a turn loses that turn and no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+from langchain_core.messages import HumanMessage
+from langgraph.types import Command, Interrupt, StateSnapshot
+
+from taskloom.agent.graph.build import build_graph
+from taskloom.agent.graph.nodes import Services, told_calls
+from taskloom.agent.graph.wiring import default_services
+from taskloom.agent.settings import Settings, settings
+from taskloom.agent.turn.export import ThreadExport
+from taskloom.agent.turn.reading import Usage
+from taskloom.agent.turn.state import Approval, Context, Decision, Turn, tasks_in
+from taskloom.memory.tasks import TaskGraph
+
+from .store import ThreadInfo, Threads, _config
+
+# ---- serialisation --------------------------------------------------------------------------------
+
+# ---- storage --------------------------------------------------------------------------------------
+
+
+# ---- talking --------------------------------------------------------------------------------------
+
+Show = Callable[[str, str], None]
+Ask = Callable[[Approval], bool | Decision]
+
+
+class Taskloom:
+    """Threads one can talk in; for the command line, scripts and tests.
+
+    One object may be used from several threads of execution; turns on one thread come one after the other.
+    """
+
+    def __init__(self, threads: Threads, services: Services) -> None:
+        self._threads, self.longterm, self.tools = threads, services.memory, services.tools
+        self.loads = services.loads
+        self.graph = build_graph(services, checkpointer=threads.saver)
+
+    @classmethod
+    def open(
+        cls, given: Settings | None = None, *, services: Services | None = None, kept: bool = True
+    ) -> Taskloom:
+        """Open the threads under the home of the settings, with services that the settings ask for.
+
+        kept: whether the home stays; see `default_services`.
+        """
+        given = given or settings()
+        services = services or default_services(given, kept=kept)  # first: a file with tools may be broken
+        return cls(Threads(given.home, wait=given.lock_timeout), services)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the databases; nothing is lost without it."""
+        if self.longterm is not None:
+            self.longterm.close()
+        if self.tools is not None:
+            self.tools.close()
+        self._threads.close()
+
+    @property
+    def beside(self) -> Usage:
+        """What models have cost beside the turns so far, for long-term memory; whole when this is closed."""
+        return self.longterm.usage if self.longterm else Usage()
+
+    def talk(
+        self,
+        utterance: str,
+        *,
+        thread: str = "main",
+        context: Context | None = None,
+        ask: Ask | None = None,
+        show: Show | None = None,
+    ) -> Turn:
+        """One turn: what the user says, and what became of it. It is on disk when this returns.
+
+        Args:
+            utterance: the user's words.
+            thread: the thread's id; it is made when first used.
+            context: who talks, with which model, style and schemas.
+            ask: decides on approvals; where it is given, removing a whole task asks first.
+            show: gets the reply piece by piece, with the id of the message that the piece belongs to; a new
+                id says that the pieces of the one before are withdrawn.
+
+        Raises:
+            ThreadBusyError: another process is at work on the thread.
+        """
+        words = utterance.encode("utf-8", "replace").decode()  # a lone surrogate cannot be stored
+        return self._turn({"messages": [HumanMessage(words)]}, thread, context, ask, show)
+
+    def load(
+        self, text: str, *, thread: str = "main", context: Context | None = None, ask: Ask | None = None
+    ) -> Turn:
+        """Put an export (of a thread, or of a task graph) in place of a thread.
+
+        Raises:
+            GraphError: not an export, or one of an unsound graph.
+            ThreadBusyError: another process is at work on the thread.
+        """
+        ThreadExport.from_json(text)
+        return self._turn({"load": text}, thread, context, ask, None)
+
+    def feedback(self, good: bool, *, thread: str = "main", context: Context | None = None) -> Turn:
+        """Say whether the last change was right: it counts more than what the words after it tell.
+
+        Raises:
+            ThreadBusyError: another process is at work on the thread.
+        """
+        return self._turn({"feedback": "good" if good else "bad"}, thread, context, None, None)
+
+    def pending(self, thread: str = "main") -> Approval | None:
+        """What the thread waits for, if its last turn was left at an approval."""
+        interrupts = self.state(thread).interrupts
+        return Approval.model_validate(interrupts[0].value) if interrupts else None
+
+    def decide(
+        self,
+        decision: bool | Decision,
+        *,
+        thread: str = "main",
+        context: Context | None = None,
+        ask: Ask | None = None,
+        show: Show | None = None,
+    ) -> Turn:
+        """Go on with a turn that waits for an approval; in the context it was begun with."""
+        context = (context or Context()).model_copy(update={"approve": True})
+        return self._turn(_resume(decision), thread, context, ask, show)
+
+    def state(self, thread: str = "main") -> StateSnapshot:
+        """The state of a thread, as LangGraph gives it."""
+        return self.graph.get_state(_config(thread))
+
+    def tasks(self, thread: str = "main") -> TaskGraph:
+        """The tasks of a thread; empty for one that does not exist."""
+        return TaskGraph(tasks_in(self.state(thread).values.get("tasks", {})))
+
+    def export(self, thread: str = "main") -> str:
+        """A thread as JSON: its tasks with their history, and what was said."""
+        values = self.state(thread).values
+        graph = TaskGraph(tasks_in(values.get("tasks", {})))
+        return ThreadExport.of(graph, values.get("messages", ()), values.get("focus", ())).to_json()
+
+    def threads(self) -> list[ThreadInfo]:
+        """All threads, the last used first."""
+        return self._threads.list()
+
+    def delete(self, thread: str) -> None:
+        """Delete all that is kept of a thread."""
+        self._threads.delete(thread)
+        if self.tools is not None:  # a thread of the same name is to find no calls of this one
+            journal = self.tools.journal
+            journal.close([entry.key for entry in journal.open(thread)])
+
+    def compact(self) -> None:
+        """Take what was deleted off the disk."""
+        self._threads.compact()
+
+    def _turn(
+        self, given: Any, thread: str, context: Context | None, ask: Ask | None, show: Show | None
+    ) -> Turn:
+        context = context or Context()
+        # Who talks on this machine without a name is its owner.
+        context = context.model_copy(
+            update={"user_id": context.user_id, "approve": context.approve or bool(ask)}
+        )
+        with self._threads.lock(thread):
+            turn, approval = self._run(given, thread, context, show)
+            while approval and ask:
+                given = _resume(ask(approval))
+                turn, approval = self._run(given, thread, context, show)
+            if self.tools is not None and (keys := told_calls(turn)):
+                self.tools.journal.close(keys)  # the turn that tells of them is on disk
+        return turn.model_copy(update={"reply": approval.question}) if approval else turn
+
+    def _run(
+        self, given: Any, thread: str, context: Context, show: Show | None
+    ) -> tuple[Turn, Approval | None]:
+        """Run the graph until it ends or asks for an approval."""
+        turn = Turn()
+        interrupts: tuple[Interrupt, ...] = ()
+        for part in self.graph.stream(
+            given, _config(thread), context=context, durability="exit",
+            stream_mode=["messages", "values"] if show else ["values"], version="v2",
+        ):  # fmt: skip
+            if part["type"] == "values":
+                turn, interrupts = part["data"].get("turn", turn), part["interrupts"]
+            elif part["type"] == "messages" and show:
+                show(str(part["data"][0].text), part["data"][0].id or "")
+        approval = Approval.model_validate(interrupts[0].value) if interrupts else None
+        return turn, approval
+
+
+def _resume(decision: bool | Decision) -> Command[Any]:
+    given = decision if isinstance(decision, Decision) else Decision(approve=decision)
+    return Command(resume=given.model_dump(mode="json"))

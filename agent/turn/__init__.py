@@ -1,0 +1,1 @@
+"""What passes between the nodes: steps, readings, briefs, state, clauses; data and protocols only."""

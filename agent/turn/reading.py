@@ -1,0 +1,88 @@
+"""What an interpreter is: it reads an utterance into steps. Both interpreters give the same steps.
+
+A step is one thing the user said, as data: what kind of act it is, what it is about in the user's words (or
+by task id where that is known), and with which values. Steps know nothing of operations; `grounding.ground`
+turns them into operations on task ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol
+
+from taskloom.memory.operations import Clarify
+from taskloom.memory.records import Experience
+from taskloom.memory.tasks import TaskGraph
+
+from .schemas import TaskSchema
+from .steps import Step
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What an interpreter sees beside the utterance.
+
+    focus: ids of the tasks last touched or asked about, the latest first. question: the question that the
+    assistant left open. exchanges: the last two (user, assistant) pairs. examples: gives confirmed
+    experiences, best first; asked for only where they are used. earlier: the task of an earlier session that
+    the words point back to, or ''. budget: tokens that the outline may take.
+    """
+
+    graph: TaskGraph
+    turn: int = 1
+    focus: tuple[str, ...] = ()
+    question: Clarify | None = None
+    exchanges: tuple[tuple[str, str], ...] = ()
+    schemas: tuple[TaskSchema, ...] = ()
+    examples: Callable[[], Sequence[Experience]] = tuple
+    earlier: str = ""
+    now: datetime = field(default_factory=datetime.now)
+    budget: int = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What reading or answering cost. Tokens are as reported by the endpoint (0 without a model)."""
+
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.model_calls + other.model_calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Steps with how they came about.
+
+    sure: no step is a guess. by: 'rules' or 'model'. note: what the user should be told about the reading
+    (for example that the model could not be reached), or ''.
+    """
+
+    steps: tuple[Step, ...]
+    sure: bool = True
+    by: Literal["rules", "network", "model"] = "rules"
+    note: str = ""
+    usage: Usage = Usage()
+
+
+class Interpreter(Protocol):
+    """Reads an utterance into steps; never changes anything."""
+
+    def read(self, utterance: str, view: View) -> Reading:
+        """Read one utterance (never empty) in the light of what there is."""
+        ...
+
+
+def outline_order(view: View, similar: Sequence[str] = ()) -> tuple[str, ...]:
+    """Ids of active tasks, most useful first: in focus, similar to the words, then the newest changed."""
+    active = {node.id: node for node in view.graph.active}
+    recent = sorted(active, key=lambda key: (-active[key].turn, key))
+    return tuple(key for key in dict.fromkeys([*view.focus, *similar, *recent]) if key in active)
