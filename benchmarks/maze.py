@@ -32,9 +32,9 @@ from rich.table import Table
 from taskloom.agent.acting.subgraph import Equipment
 from taskloom.agent.graph.build import build_graph
 from taskloom.agent.graph.nodes import Services, Voice
-from taskloom.agent.models.chooser import Check, Choice, Situation
 from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.replying.templates import TemplateResponder
+from taskloom.agent.turn.choice import Check, Choice, Situation
 from taskloom.agent.turn.reading import Usage
 from taskloom.tools.planner import Cell, Grid, Planner, planner_tool
 from taskloom.tools.registry import Registry, equip

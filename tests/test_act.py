@@ -28,7 +28,7 @@ from taskloom.agent.cli.chat import Chat
 from taskloom.agent.cli.script import play, read_script
 from taskloom.agent.graph.build import Taskgraph, build_graph
 from taskloom.agent.graph.nodes import Services, Voice
-from taskloom.agent.models.chooser import Check, Choice, ChoiceError, Chooser, ModelChooser, Situation
+from taskloom.agent.models.chooser import ModelChooser
 from taskloom.agent.models.openai import chat_model
 from taskloom.agent.plan.finder import tool_results
 from taskloom.agent.reading.patterns.rules import Rules
@@ -36,6 +36,7 @@ from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.store import Threads
 from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.choice import Check, Choice, ChoiceError, Chooser, Situation
 from taskloom.agent.turn.reading import Usage, View
 from taskloom.agent.turn.state import CallDecision, Context, Decision, EditedAction, Turn
 from taskloom.agent.turn.steps import Step

@@ -15,10 +15,11 @@ from pydantic import SecretStr
 
 from taskloom.agent.graph.nodes import Services, Voice
 from taskloom.agent.graph.wiring import default_services
+from taskloom.agent.models.examples import example
 from taskloom.agent.models.openai import reading_prompt
 from taskloom.agent.models.wire import steps_of
 from taskloom.agent.reading.patterns.rules import Rules
-from taskloom.agent.recall.experiences import Taught, example, learned, made, settled
+from taskloom.agent.recall.experiences import Taught, learned, made, settled
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from taskloom.agent.reading.gate import Gate, held_back, only_asks
+from taskloom.agent.grounding.asking_first import held_back, only_asks
+from taskloom.agent.reading.gate import Gate
 from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom

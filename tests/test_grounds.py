@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.agent.acting.ready import Act, Call
 from taskloom.agent.replying.checking import faults_of
 from taskloom.agent.replying.grounds import ungrounded
 from taskloom.agent.turn.brief import Brief
+from taskloom.agent.turn.calls import Act, Call
 from taskloom.agent.turn.state import Change, Turn
 from taskloom.memory.claims import answer
 from taskloom.memory.operations import Add, Check, Complete, Operation, Question, Remove, Update, apply

@@ -16,8 +16,10 @@ from langchain_core.runnables import RunnableConfig
 
 from taskloom.agent.graph.nodes import Services, Voice, remember
 from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.reading.with_memory import read_with_memory
 from taskloom.agent.recall.experiences import Taught
-from taskloom.agent.recall.longterm import BUFFER, Examples, LongTerm, Memory, read_with_memory
+from taskloom.agent.recall.longterm import BUFFER, LongTerm
+from taskloom.agent.recall.memory import Examples, Memory
 from taskloom.agent.recall.units import summary
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings

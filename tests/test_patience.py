@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from taskloom.agent.models.chooser import ChoiceError, ModelChooser, Situation
+from taskloom.agent.models.chooser import ModelChooser
 from taskloom.agent.models.openai import (
     ChatModel,
     ModelInterpreter,
@@ -27,6 +27,7 @@ from taskloom.agent.models.openai import (
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.brief import Brief
+from taskloom.agent.turn.choice import ChoiceError, Situation
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.agent.turn.state import Turn
 from taskloom.agent.turn.steps import Step

@@ -12,11 +12,11 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
 from taskloom.agent.graph.nodes import Voice
 from taskloom.agent.graph.wiring import default_services, equipment_of, loaded_tools
-from taskloom.agent.models.chooser import Check, Choice, Situation
 from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.choice import Check, Choice, Situation
 from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.schemas import SchemaError
 from taskloom.tools.calls import call

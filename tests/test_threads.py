@@ -1,5 +1,6 @@
 """Threads on disk: serialisation, locks, kills, lists, exports, and what a turn costs."""
 
+import gzip
 import json
 import os
 import random
@@ -21,10 +22,11 @@ from langgraph.types import Overwrite
 
 from taskloom.agent.graph.build import build_graph
 from taskloom.agent.settings import Settings
-from taskloom.agent.threads.checkpoints import CompactSerializer
+from taskloom.agent.threads.checkpoints import STORED, CompactSerializer, UnknownTypeError
 from taskloom.agent.threads.store import ThreadBusyError, Threads
 from taskloom.agent.threads.taskloom import Taskloom
-from taskloom.agent.turn.state import Approval, Context
+from taskloom.agent.turn.calls import Act, Call
+from taskloom.agent.turn.state import Approval, Context, Turn
 from taskloom.memory.tasks import GraphError, TaskGraph, TaskNode
 from tests.scripted import services
 
@@ -299,8 +301,6 @@ def test_values_handed_out_share_no_container(app: Taskloom) -> None:
 def test_a_database_of_the_plain_saver_can_be_opened(tmp_path: Path) -> None:
     from langgraph.checkpoint.sqlite import SqliteSaver
 
-    from taskloom.agent.threads.checkpoints import STORED
-
     connection = sqlite3.connect(tmp_path / "threads.sqlite", check_same_thread=False)
     saver = SqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=STORED))
     graph = build_graph(services(), checkpointer=saver)
@@ -311,12 +311,32 @@ def test_a_database_of_the_plain_saver_can_be_opened(tmp_path: Path) -> None:
         assert [state.value for state in app.tasks()["t1"].states()] == [None, "x"]
 
 
-def test_types_that_are_not_the_states_are_not_made_from_disk() -> None:
-    from taskloom.agent.threads.checkpoints import STORED
+def test_a_thread_from_before_the_types_moved_is_talked_on(tmp_path: Path) -> None:
+    former = Path(__file__).parent / "threads_before_wings.sqlite.gz"
+    (tmp_path / "threads.sqlite").write_bytes(gzip.decompress(former.read_bytes()))
+    with Taskloom.open(Settings(home=tmp_path, model="", memory=False)) as app:
+        turn = app.state().values["turn"]
+        assert isinstance(turn, Turn)
+        assert (turn.number, turn.utterance) == (4, "Cancel everything.")
+        assert [node.value for node in app.tasks().values() if node.slot == "dinner.date"] == ["Saturday"]
+        assert "Friday" in app.talk("What was the date of the dinner before?").reply
 
-    kind, data = CompactSerializer().dumps_typed(Approval(action="remove", question="?"))
-    found = CompactSerializer(allowed_msgpack_modules=STORED).loads_typed((kind, data))
-    assert not isinstance(found, Approval)
+
+def test_calls_from_before_the_types_moved_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    call = Call(tool="t", place="t1", args={"a": "taskloom.agent.state"}, gives="g", title="G")
+    given = {"calls": [Act(call=call, status="done", text="x")]}
+    monkeypatch.setattr(Act, "__module__", "taskloom.agent.acting")
+    monkeypatch.setattr(Call, "__module__", "taskloom.agent.acting")
+    stored = CompactSerializer().dumps_typed(given)
+    monkeypatch.undo()
+    (read,) = CompactSerializer(allowed_msgpack_modules=STORED).loads_typed(stored)["calls"]
+    assert read == given["calls"][0]
+
+
+def test_types_that_are_not_the_states_are_refused_by_name() -> None:
+    stored = CompactSerializer().dumps_typed(Approval(action="remove", question="?"))
+    with pytest.raises(UnknownTypeError, match=r"holds an? taskloom.agent.turn.state.Approval"):
+        CompactSerializer(allowed_msgpack_modules=STORED).loads_typed(stored)
 
 
 # ---- what it costs --------------------------------------------------------------------------------

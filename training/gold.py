@@ -26,8 +26,7 @@ from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.grounding.grounder import ground
 from taskloom.agent.grounding.resolving.assemble import assembled
 from taskloom.agent.language.values import NUMBER_WORDS
-from taskloom.agent.language.words import singular
-from taskloom.agent.plan.finder import kind_name, slot_name
+from taskloom.agent.language.words import kind_name, singular, slot_name
 from taskloom.agent.reading.local import Local
 from taskloom.agent.reading.network import Packaged
 from taskloom.agent.reading.patterns.rules import Rules

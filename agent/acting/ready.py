@@ -9,48 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from taskloom.agent.language.values import number_of, typed
 from taskloom.agent.language.wording import be, join, spoken, the, title_of
 from taskloom.agent.plan.slots import kind_of
+from taskloom.agent.turn.calls import SOURCE, Act, Call, reopened
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.memory.operations import Add, Clarify, Inactivate, Operation, Update, names
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode, plain
 from taskloom.tools.registry import Equipped, Registry
-
-SOURCE = "tool:"
-
-
-class Call(BaseModel):
-    """A call to be made. place: id of its task, '' where there is none; task: of the one for the result."""
-
-    model_config = ConfigDict(frozen=True)
-    tool: str
-    args: dict[str, Any]
-    place: str
-    gives: str = Field(description="Name of the slot for the result.")
-    title: str = Field(description="What to call the result.")
-    task: str | None = None
-    rests_on: tuple[str, ...] = Field(default=(), description="Ids of the tasks the parameters are from.")
-    key: str = Field(default="", description="Names it for good, also where its parameters are edited.")
-    asks: bool = Field(default=False, description="Whether it is only made when it is approved.")
-    fault: str = Field(default="", description="Why it cannot be made: a parameter of the wrong form.")
-
-
-class Act(BaseModel):
-    """What became of a call in this turn. key: what the journal knows it by, if it has side effects."""
-
-    model_config = ConfigDict(frozen=True)
-    call: Call
-    key: str = ""
-    status: Literal["done", "failed", "unknown", "rejected"]
-    text: str = Field(description="The result, or what went wrong, or why it was rejected.")
-    task: str | None = Field(default=None, description="Id of the task that holds it.")
-    seconds: float = 0.0
-    earlier: bool = Field(default=False, description="Made in a turn that was lost; told now.")
 
 
 class Place(BaseModel):
@@ -189,18 +159,6 @@ def offer(stale: Sequence[TaskNode], failed: Sequence[TaskNode] = ()) -> Clarify
 
 def _opened(results: Sequence[TaskNode], said: str) -> tuple[Operation, ...]:
     return tuple(reopened(node, said) for node in results)
-
-
-def reopened(result: TaskNode, said: str = "") -> Update:
-    """What has a result made again. Until then one that was had stays one of its tool."""
-    source = result.source if result.status == "done" else "user"
-    return Update(task=result.id, status="open", source=source, said=said)
-
-
-def is_offer(question: Clarify) -> bool:
-    """Whether a question is one that `offer` made."""
-    choice = question.choices[0] if question.choices else None
-    return isinstance(choice, Update) and choice.status == "open" and choice.value is None
 
 
 def call_of(graph: TaskGraph, equipped: Equipped, place: Place, now: datetime) -> Call:

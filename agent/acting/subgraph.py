@@ -27,9 +27,10 @@ from langgraph.types import interrupt
 from typing_extensions import TypedDict
 
 from taskloom.agent.language.wording import clip, join, spoken, title_of
-from taskloom.agent.models.chooser import Choice, ChoiceError, Chooser, Situation
 from taskloom.agent.plan.outline import outline
 from taskloom.agent.plan.slots import kind_of
+from taskloom.agent.turn.calls import SOURCE, Act, Call
+from taskloom.agent.turn.choice import Choice, ChoiceError, Chooser, Situation
 from taskloom.agent.turn.reading import Usage, View
 from taskloom.agent.turn.state import ActionRequest, Approval, CallDecision, Decision, EditedAction, Turn
 from taskloom.memory.operations import apply, free_slot
@@ -41,19 +42,7 @@ from taskloom.tools.journal import Entry, Journal, MemoryJournal, key_of
 from taskloom.tools.registry import Equipped, Registry
 from taskloom.tools.shared import Shared, fill
 
-from .ready import (
-    SOURCE,
-    Act,
-    Call,
-    call_of,
-    inputs_among,
-    left_by,
-    offer,
-    operations,
-    ready,
-    stale_results,
-    undone,
-)
+from .ready import call_of, inputs_among, left_by, offer, operations, ready, stale_results, undone
 from .spending import Spending
 
 SELECTED = 8  # tools that a model chooses from, beside those that are always there

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from taskloom.agent.grounding.asking_first import only_asks
 from taskloom.agent.language.smalltalk import clause_act
 from taskloom.agent.language.wording import word_set
-from taskloom.agent.reading.gate import agrees, only_asks
+from taskloom.agent.reading.gate import agrees
 
 from .commands import command_of
 

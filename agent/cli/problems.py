@@ -23,6 +23,7 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
     """
     from filelock import Timeout
 
+    from taskloom.agent.threads.checkpoints import UnknownTypeError
     from taskloom.agent.threads.store import ThreadBusyError
     from taskloom.agent.turn.schemas import SchemaError
     from taskloom.memory.outbox import OutboxError
@@ -36,6 +37,8 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
         case Timeout():
             return f"another process holds {error.lock_file}: try again later"
         case InputError() | GraphError() | SchemaError() | StoreError() | OutboxError() | ToolError():
+            return str(error)
+        case UnknownTypeError():
             return str(error)
         case ValidationError(title="Settings"):
             return _settings_fault(error)

@@ -16,8 +16,8 @@ from taskloom.memory.tasks import TaskGraph, TaskNode
 from .problems import InputError
 
 if TYPE_CHECKING:
-    from taskloom.agent.acting.ready import Act
     from taskloom.agent.threads.taskloom import Taskloom
+    from taskloom.agent.turn.calls import Act
     from taskloom.agent.turn.state import Approval, Change, Context, Turn
 
 NOTHING = Usage()

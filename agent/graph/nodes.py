@@ -34,19 +34,21 @@ from langgraph.types import Command, Overwrite, interrupt
 
 from taskloom.agent.acting.ready import ready, stale_results, undone
 from taskloom.agent.acting.subgraph import STEPS, Acting, ActState, Equipment, act_graph
+from taskloom.agent.grounding.asking_first import held_back
 from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.grounding.grounder import ground
 from taskloom.agent.language.statements import statements
 from taskloom.agent.language.wording import clip, join, spoken
 from taskloom.agent.language.words import content
-from taskloom.agent.models.chooser import Chooser
 from taskloom.agent.plan.slots import ASK_AT_MOST, asked_key, fill, load_schemas, offered_roots
-from taskloom.agent.reading.gate import held_back
+from taskloom.agent.reading.with_memory import read_with_memory
 from taskloom.agent.recall.experiences import made, settled
-from taskloom.agent.recall.longterm import Examples, LongTerm, Memory, read_with_memory, recollected
+from taskloom.agent.recall.longterm import LongTerm
+from taskloom.agent.recall.memory import Examples, Memory, recollected
 from taskloom.agent.replying.templates import faults_of
 from taskloom.agent.settings import Style
 from taskloom.agent.turn.brief import Brief, Responder, ResponderError, TooLong
+from taskloom.agent.turn.choice import Chooser
 from taskloom.agent.turn.export import ThreadExport
 from taskloom.agent.turn.reading import Interpreter, Usage, View
 from taskloom.agent.turn.schemas import SchemaError, TaskSchema

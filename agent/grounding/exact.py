@@ -8,10 +8,8 @@ from decimal import Decimal
 from taskloom.agent.grounding.ladder.workspace import exchanged, renewed, same_value
 from taskloom.agent.language import values
 from taskloom.agent.language.wording import DID_YOU_MEAN, base, clip, entries, join
-from taskloom.agent.language.words import content, singular
-from taskloom.agent.plan.finder import slot_name
+from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.reading.gate import told
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.operations import (
@@ -35,6 +33,7 @@ from taskloom.memory.operations import (
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import WEEKDAYS
 
+from .asking_first import told
 from .exact_asking import Asking
 from .exact_parts import Parts
 from .exact_places import ONE_OF_MANY, Doubt, says_all

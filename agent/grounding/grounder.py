@@ -14,10 +14,11 @@ from taskloom.agent.grounding.ladder.asking import Asker
 from taskloom.agent.grounding.ladder.people import People
 from taskloom.agent.grounding.ladder.shaping import Shapes
 from taskloom.agent.language.wording import DID_YOU_MEAN, clip
-from taskloom.agent.reading.gate import told
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Check, Clarify, Operation
+
+from .asking_first import told
 
 
 def ground(steps: Iterable[Step], view: View) -> tuple[Operation, ...]:

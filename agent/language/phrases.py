@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from taskloom.agent.plan.finder import is_event
 from taskloom.agent.turn.steps import Detail, Step
 
 from . import patterns as re
 from . import values
 from .clauses import Clause
-from .words import CONTAINERS, DO, MEMBER_NOUNS, REMOVE, content, singular, slot_group
+from .words import CONTAINERS, DO, MEMBER_NOUNS, REMOVE, content, is_event, singular, slot_group
 
 IT = r"(?:it|that|this|them|those|these|that one|this one|the one|everything)"
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
+from taskloom.memory.records import now
 from taskloom.memory.tasks import Revision
 
 NOT_UNDERSTOOD = (
@@ -208,3 +210,14 @@ def the(title: str) -> str:
 def _inner_capital(word: str) -> bool:
     """MacBook, USB: a brand or an acronym is not by itself a person's name."""
     return any(letter.isupper() for letter in word[1:])
+
+
+def day(moment: datetime) -> str:
+    """A date in words: 'May 12, 2026'."""
+    local = moment.astimezone()
+    return f"{local:%B} {local.day}, {local.year}"
+
+
+def since(moment: datetime) -> str:
+    """When that was, for a comparison: 'earlier today', 'on May 12, 2026'."""
+    return "earlier today" if moment.astimezone().date() == now().astimezone().date() else f"on {day(moment)}"

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from taskloom.agent.plan.outline import quoted, talk_lines
+from taskloom.agent.turn.choice import Check, Choice, ChoiceError, Situation
 from taskloom.agent.turn.reading import Usage
 from taskloom.tools.calls import faults
 from taskloom.tools.errors import ToolError
@@ -31,73 +31,6 @@ _Read = TypeVar("_Read")
 
 NO_TOOL = "none"
 REPAIRS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """What a choice is made from.
-
-    utterance: the user's words. exchanges: the last two (user, assistant) pairs. tasks: the tasks in lines,
-    numbered. ids: their ids, that of number n at n - 1. completed: what was done in this turn, a line each.
-    before: what was done before by an agent that asks this one. tools: names with what they do. context: the
-    global context, filled in. passages: what the memory bank has on the request, fenced.
-    """
-
-    utterance: str
-    exchanges: tuple[tuple[str, str], ...]
-    tasks: tuple[str, ...]
-    ids: tuple[str, ...]
-    completed: tuple[str, ...]
-    tools: tuple[tuple[str, str], ...]
-    context: str = ""
-    passages: str = ""
-    before: str = ""
-
-
-class Choice(BaseModel):
-    """What to do next. tool: a name, or 'none' where nothing is left to do. task: the number of a task."""
-
-    model_config = ConfigDict(frozen=True)
-    observation: str
-    thoughts: str
-    subtask: str = Field(max_length=500)
-    tool: str
-    task: int
-
-
-class ChoiceError(ToolError):
-    """Nothing could be chosen: the message says why, '' where the user knows. usage: what trying cost."""
-
-    def __init__(self, message: str, usage: Usage) -> None:
-        super().__init__(message)
-        self.usage = usage
-
-
-Check = Callable[[Mapping[str, Any]], dict[str, Any]]
-
-
-class Chooser(Protocol):
-    """Chooses tools and their parameters."""
-
-    def choose(self, situation: Situation) -> tuple[Choice | None, Usage]:
-        """What to do next; None where nothing is left.
-
-        Raises:
-            ChoiceError: nothing could be chosen.
-        """
-        ...
-
-    def parameters(
-        self, situation: Situation, choice: Choice, schema: Mapping[str, Any], check: Check
-    ) -> tuple[dict[str, Any], Usage]:
-        """The parameters of the chosen tool, as `check` gives them.
-
-        check: what the tool makes of parameters; raises ToolError for those that do not fit.
-
-        Raises:
-            ChoiceError: none that fit.
-        """
-        ...
 
 
 class ModelChooser:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from taskloom.agent.plan.outline import quoted
+from taskloom.agent.turn.reading import Usage
 from taskloom.memory.consolidate import Decision, Exchange, Unit
 from taskloom.memory.judge import Asked, trained
 from taskloom.memory.records import Fact
@@ -67,6 +68,11 @@ class Narrator:
 
     def __init__(self, chat: ChatModel) -> None:
         self.chat, self.meter = chat, Meter()
+
+    @property
+    def usage(self) -> Usage:
+        """What it has cost so far."""
+        return self.meter.usage
 
     def __call__(self, turns: Sequence[Exchange]) -> Iterable[Unit]:
         """The units of some turns (`consolidate.Summariser`)."""

@@ -53,7 +53,6 @@ from tenacity import (
 )
 
 from taskloom.agent.plan.outline import outline, quoted, schema_lines, talk_lines
-from taskloom.agent.recall.experiences import example
 from taskloom.agent.settings import Settings
 from taskloom.agent.turn.brief import Brief, Responder, ResponderError, TooLong
 from taskloom.agent.turn.reading import Interpreter, Reading, Usage, View
@@ -61,6 +60,7 @@ from taskloom.memory.store import StoreError
 
 from . import prompts
 from .briefing import reply_prompt
+from .examples import example
 from .wire import SCHEMA, WireError, steps_of
 
 EXAMPLE, EXAMPLES = 300, 1  # characters of an example in a prompt, and how many: each costs fifty tokens

@@ -9,43 +9,18 @@ from functools import lru_cache
 from taskloom.agent.language import patterns as re
 from taskloom.agent.language import values
 from taskloom.agent.language.words import (
-    CONTAINERS,
-    EVENTS,
+    GENERIC,
     GROUPS_OF_KIND,
-    PROJECTS,
     content,
-    singular,
+    head_of,
+    is_event,
     slot_group,
+    slot_name,
 )
 from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import is_part
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
 
-GENERIC = frozenset(
-    [
-        "list",
-        "it",
-        "there",
-        "items",
-        "tasks",
-        "team",
-        "people",
-        "plan",
-        "order",
-        "guest",
-        "guests",
-        "participants",
-        "attendees",
-        "toppings",
-        "panel",
-    ]
-) | {"the list", "guest list"}
-PLAN_VERB = re.compile(
-    r"^(?:help (?:me|us) (?:to |with )?)?(?:plan(?:ning)?(?: for)?|organi[sz](?:e|ing)|schedul(?:e|ing)|arrang(?:e|ing)|prepar(?:e|ing)(?: for)?|throw(?:ing)?|host(?:ing)?|"
-    r"set(?:ting)? up|put(?:ting)? together|creat(?:e|ing)|start(?:ing)?|mak(?:e|ing)|build(?:ing)?|fill(?:ing)?(?: out| in)?|hav(?:e|ing)|hold|launch|register for|apply(?:ing)? for|working on|"
-    r"new|begin|open|do|i need|we need|going on|going|coordinate|manage|run|get(?:ting)?)\s+(?:for\s+|with\s+)?(?:the |a |an |my |our |some )?",
-    re.IGNORECASE,
-)
 _MEMBER = re.compile(r"[a-z_]+?\d+$")
 
 
@@ -558,61 +533,6 @@ def owned_by(node: TaskNode, words: str) -> bool:
     """Whether words can mean a slot that belongs to somebody: 'my name' is not the dog's name."""
     owner = re.match(r"(.+?)'s ", node.title)
     return owner is None or content(owner[1]) <= content(words)
-
-
-def head_of(words: str) -> str | None:
-    """The stem of the last word that carries meaning."""
-    for word in reversed(words.split()):
-        if stems := content(word):
-            return next(iter(stems))
-    return None
-
-
-@lru_cache(maxsize=16_384)
-def slot_name(words: str) -> str:
-    """A short, value-free slot name from the user's words."""
-    words = re.sub(r"^(?:the|my|our|your|a|an|new|current)\s+", "", words.strip().lower())
-    return re.sub(r"[^\w]+", "_", re.sub(r"'s?\b", "", words)).strip("_")[:40] or "item"
-
-
-def kind_name(title: str) -> str:
-    """A value-free name for a root: its event noun, else 'task'."""
-    bare = PLAN_VERB.sub("", title)
-    head = re.split(
-        r"\s+(?:for|to|in|on|at|with|from|of|about|near|by|after|before|that|who|called)\s+|[,:(]",
-        bare.lower(),
-        maxsplit=1,
-    )[0]
-    for word in reversed(re.findall(r"[a-z-]+", head)[-1:] or [""]):
-        if word in EVENTS or word in CONTAINERS:
-            return word.replace("-", "_")
-        if singular(word) in EVENTS or singular(word) in CONTAINERS:
-            return singular(word)
-    return "task"
-
-
-def is_event(title: str) -> bool:
-    """Whether a title names something that is planned as a whole."""
-    return kind_name(title) != "task"
-
-
-def is_project(title: str, name: str = "task") -> bool:
-    """Whether other tasks can be part of it: a trip or a launch, not a call or a haircut.
-
-    name: the last part of its slot; a noun of the user's own ('excursion') was planned as a whole.
-    """
-    kind = kind_name(title)
-    return kind in PROJECTS or (kind == "task" and re.match(r"task\d*$|list\d*$", name) is None)
-
-
-def head_is_event(title: str) -> bool:
-    """Whether the head of a noun phrase is an event: 'trip to Rome', 'team meeting', not 'hotel for the trip'."""
-    head = re.split(r"\s+(?:for|to|in|on|at|with|from|of|about|near|by)\s+|[,:(]", title.lower(), maxsplit=1)[
-        0
-    ].split()
-    return bool(head) and any(
-        word in EVENTS or word in CONTAINERS or singular(word) in EVENTS for word in head[-2:]
-    )
 
 
 def typed_in(title: str, slot: str) -> str | None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from taskloom.agent.grounding.asking_first import held_back
 from taskloom.agent.grounding.grounder import ground
 from taskloom.agent.grounding.resolving.assemble import all_assembled, assembled
 from taskloom.agent.grounding.resolving.resolver import content
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, TOO_MUCH, clip
-from taskloom.agent.plan.finder import slot_name
+from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.slots import ANY, allowed, offered_roots
 from taskloom.agent.turn.clauses import Parse
 from taskloom.agent.turn.reading import Interpreter, Reading, View
@@ -22,7 +23,7 @@ from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Add, Check, Clarify, Operation, Update
 
 from .filling import Filling
-from .gate import held_back, spared
+from .gate import spared
 from .signs import Candidate, effects, signs
 from .slots import Slots
 from .trust import at_home, probabilities

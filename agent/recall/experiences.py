@@ -6,7 +6,6 @@ next; until that is known it waits in the state of its thread.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,11 +15,9 @@ from pydantic import ValidationError
 from taskloom.agent.language import patterns as re
 from taskloom.agent.language.wording import clip
 from taskloom.agent.language.words import content
-from taskloom.agent.models.wire import WireError, steps_of
-from taskloom.agent.plan.outline import quoted
 from taskloom.agent.turn.reading import Interpreter, Reading, View
 from taskloom.agent.turn.state import Pending, Turn
-from taskloom.agent.turn.steps import Act, Detail, Step
+from taskloom.agent.turn.steps import Act, Step
 from taskloom.memory.operations import Complete, Confirm, Reject
 from taskloom.memory.policies import Event, Outcome, outcome
 from taskloom.memory.records import Experience, now, record_id
@@ -29,9 +26,6 @@ from taskloom.memory.tasks import TaskGraph
 OWN_WORDS = 3  # words that make a wording; with fewer it would be anything
 PATIENCE = 2  # turns in which a word against what was done can still come
 _NOTHING_DONE: frozenset[Act] = frozenset(("chat", "ask", "unsure", "yes", "no", "undo", "redo"))
-_REFERRING: frozenset[Act] = frozenset(
-    ("need", "unneed", "share", "only")
-)  # their items are tasks that there are
 _FIXED = ("act", "intent", "slot", "text")  # fields of a step as data that hold no words to exchange
 _IDS = ("task", "within_task")
 _ANY = r"((?:(?![.!?;:]\s).)+?)"  # words of one sentence
@@ -178,89 +172,6 @@ def _events(pending: Pending, turn: Turn, graph: TaskGraph) -> Iterator[Event]:
 
 
 # ---- what it teaches ------------------------------------------------------------------------------
-
-
-def example(experience: Experience) -> str:
-    """An experience as a prompt shows examples: the words, and the JSON object that they are to be read as.
-
-    Tasks are told by words, as numbers are of their own prompt; all text stands in double quotes. '' where
-    the object would not be read as the same again.
-    """
-    try:
-        meant = [Step.model_validate({**step, "text": experience.text}) for step in experience.execution]
-        told = _json({"steps": [dict(_wire(step)) for step in meant]})
-        read = steps_of(told, experience.text, TaskGraph(), ())
-    except (ValidationError, WireError):  # what was done was no reading, or nothing that a model can write
-        return ""
-    if list(map(_content, read)) != list(map(_content, meant)):
-        return ""
-    return f"{_json(experience.text)} {told}"
-
-
-def _wire(step: Step) -> Iterator[tuple[str, Any]]:
-    """The fields of a step that say something, as a model gives them."""
-    adds, new = step.act == "add", step.act == "task"
-    listed = (one for one in step.items if step.act != "only" or one.task is not None)
-    refs = list(listed) if step.act in _REFERRING else []
-    parts = [
-        {"title": one.title, "who": one.members, "rest": one.rest, "details": _by_slot(one.details)}
-        for one in step.parts
-    ]
-    fields = {
-        "act": step.act,
-        "on": (step.within or step.target) if adds else "" if new else step.target,
-        "in": "" if adds else step.within,
-        "slot": "" if new and not (step.within or step.value) else step.slot,
-        "title": step.title or (step.target if new else ""),
-        "value": step.value,
-        "old": "" if step.old == "original" else step.old,
-        "to": "first" if step.old == "original" else "",
-        "items": _by_slot(one for one in step.items if one not in refs),
-        "details": _by_slot(step.details),
-        "refs": [one.value for one in refs],
-        "parts": [{name: value for name, value in part.items() if value} for part in parts],
-    }
-    yield from ((name, value) for name, value in fields.items() if value)
-
-
-def _by_slot(details: Iterable[Detail]) -> dict[str, Any]:
-    """The values by slot; of several for one slot a list."""
-    found: dict[str, list[str]] = {}
-    for one in details:
-        found.setdefault(one.slot, []).append(one.value)
-    return {slot: values[0] if len(values) == 1 else values for slot, values in found.items()}
-
-
-def _content(step: Step) -> tuple[Any, ...]:
-    """What a step says, wherever its tasks are."""
-    return (
-        step.act,
-        step.title or step.target if step.act == "task" else step.title,
-        step.value,
-        step.old,
-        sorted(one.value for one in step.items),
-        _pairs(step.details),
-        [(part.title, part.members, part.rest, _pairs(part.details)) for part in step.parts],
-        step.everywhere,
-        step.everyone,
-    )
-
-
-def _pairs(details: Iterable[Detail]) -> list[tuple[str, str]]:
-    return sorted((one.slot, one.value) for one in details)
-
-
-def _json(value: Any) -> str:
-    """JSON on one line, its texts quoted as everywhere in a prompt."""
-    match value:
-        case str():
-            return quoted(value, len(value))
-        case dict():
-            return f"{{{','.join(f'{_json(name)}:{_json(one)}' for name, one in value.items())}}}"
-        case list() | tuple():
-            return f"[{','.join(map(_json, value))}]"
-        case _:
-            return json.dumps(value)
 
 
 def learned(utterance: str, experiences: Iterable[Experience]) -> tuple[Step, ...]:

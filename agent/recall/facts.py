@@ -12,13 +12,11 @@ from functools import cache, lru_cache
 
 from taskloom.agent.language import patterns as re
 from taskloom.agent.language.statements import is_name, is_statement
-from taskloom.agent.language.wording import clip
+from taskloom.agent.language.wording import clip, day, since
 from taskloom.memory.facts import FactGraph, closure, moment
 from taskloom.memory.ranking import Hit, stems
 from taskloom.memory.records import Fact, searched
 from taskloom.memory.words import fold
-
-from .units import day, since
 
 MUCH_LIKE = 0.7
 """Cosine from which half of a question's words may be missing. Chosen, as all here, on the first half of

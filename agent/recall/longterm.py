@@ -7,30 +7,21 @@ the talk: when a task is finished, when enough waits, and before anything is loo
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
 from threading import Lock
-from typing import TYPE_CHECKING, TypeGuard, TypeVar
+from typing import Protocol, TypeGuard, TypeVar
 
-from taskloom.agent.language.pointers import Reference, asks_of_the_past, other_one, refer
+from taskloom.agent.language.pointers import asks_of_the_past
 from taskloom.agent.language.statements import statements
-from taskloom.agent.language.wording import is_action, spoken, the
-from taskloom.agent.language.words import content
-from taskloom.agent.plan.finder import in_role
-from taskloom.agent.plan.slots import Remembered, kind_of, missing_slots, offered_roots
-from taskloom.agent.reading.patterns.named import named_task
-from taskloom.agent.reading.patterns.states import wanted_again
-from taskloom.agent.turn.reading import Interpreter, Reading, Usage, View
-from taskloom.agent.turn.schemas import TaskSchema
-from taskloom.agent.turn.state import Known, Turn
-from taskloom.agent.turn.steps import Step
-from taskloom.memory.claims import Answer
-from taskloom.memory.consolidate import Exchange, due, facts_of, people, summarise
+from taskloom.agent.language.wording import spoken, the
+from taskloom.agent.plan.slots import Remembered
+from taskloom.agent.turn.reading import Usage
+from taskloom.memory.consolidate import Decider, Exchange, Summariser, due, facts_of, people, summarise
 from taskloom.memory.curator import Curator
-from taskloom.memory.judge import CANDIDATES, Ranked, pairs_for, rank_units
+from taskloom.memory.judge import CANDIDATES, Judge, Ranked, pairs_for, rank_units
 from taskloom.memory.outbox import Outbox, OutboxError
 from taskloom.memory.pointing import when
 from taskloom.memory.policies import Outcome, Policy, offered, settle
@@ -39,13 +30,9 @@ from taskloom.memory.records import Experience, Fact, IntentUnit, Kind, now
 from taskloom.memory.store import AnyRecord, Store, StoreError
 from taskloom.memory.tasks import TaskGraph
 
-from .facts import Asked, answering, asked, covers, is_beside
-from .facts import told as told_facts
+from .facts import answering, asked
 from .sessions import LEFT, Session, Sessions
-from .units import about_same, remembered, told, unit_of, without
-
-if TYPE_CHECKING:
-    from taskloom.agent.models.narrator import Narrator
+from .units import about_same, remembered, told
 
 _log = logging.getLogger(__name__)
 
@@ -57,6 +44,22 @@ ALIKE = 40  # facts that are looked at for one question
 NEW = ("task", "add")  # acts that may begin a task
 SIMILAR = 0.5  # cosine from which words are like others
 LIKELY = 0.5  # score from which a value is proposed
+
+
+class Narrator(Summariser, Protocol):
+    """A model that tells sessions as units, decides on clusters of facts, and judges what is proposed."""
+
+    @property
+    def decide(self) -> Decider:
+        """Decides on the facts of clusters."""
+
+    @property
+    def judge(self) -> Judge:
+        """Says how likely pairs give what their slots want."""
+
+    @property
+    def usage(self) -> Usage:
+        """What it has cost so far."""
 
 
 class LongTerm:
@@ -125,7 +128,7 @@ class LongTerm:
     def usage(self) -> Usage:
         """What the model has cost so far that tells sessions and decides on facts, and judges."""
         asked = self.narrator or self._judge
-        return asked().meter.usage if asked else Usage()
+        return asked().usage if asked else Usage()
 
     # ---- looking up ---------------------------------------------------------------------------
 
@@ -346,269 +349,3 @@ def _told(session: Session) -> tuple[Fact, ...]:
 def _earlier(record: AnyRecord, thread: str) -> TypeGuard[IntentUnit]:
     """Whether a record is a task of another thread that has something to propose."""
     return isinstance(record, IntentUnit) and record.thread != thread and bool(record.pairs)
-
-
-class Examples:
-    """Experiences for one reading: looked up when first asked for, and known to have been."""
-
-    def __init__(self, look: Callable[[], Sequence[Experience]]) -> None:
-        self._look = look
-        self.found: tuple[Experience, ...] | None = None
-
-    def __call__(self) -> tuple[Experience, ...]:
-        """The experiences, best first."""
-        if self.found is None:
-            self.found = tuple(self._look())
-        return self.found
-
-
-class Memory:
-    """Long-term memory for one turn: bound to its user and thread; false where there is none.
-
-    What fails is told by `fault`, in words for the user; the turn goes on without.
-    """
-
-    def __init__(self, longterm: LongTerm | None, user: str, thread: str) -> None:
-        self._longterm, self._user, self.thread = longterm, user, thread
-        self.fault = ""
-
-    def __bool__(self) -> bool:
-        return self._longterm is not None
-
-    def examples(self, text: str) -> tuple[Experience, ...]:
-        """Confirmed experiences with words like these, best first."""
-        return self._asked(lambda memory: memory.examples(self._user, text), ())
-
-    def unit(self, text: str) -> IntentUnit | None:
-        """The task of an earlier session that words mean, if one is about the same thing."""
-        nothing: tuple[Ranked, ...] = ()
-        ranked = self._asked(lambda memory: memory.meant(self._user, text, thread=self.thread), nothing)
-        return next((one.unit for one in ranked if about_same(text, one.unit)), None)
-
-    def latest(self) -> IntentUnit | None:
-        """The task that was talked of last in an earlier session."""
-        return self._asked(lambda memory: memory.latest(self._user, thread=self.thread), None)
-
-    def earlier(self, text: str, now: datetime) -> tuple[str, ...]:
-        """What earlier sessions tell on a question, a line each."""
-        return self._asked(lambda memory: memory.earlier(self._user, text, now, thread=self.thread), ())
-
-    def facts(self, text: str, now: datetime, taken: Container[int], *, beside: bool) -> tuple[Fact, ...]:
-        """The facts that answer a question, in order of time, see `LongTerm.facts`.
-
-        beside: only those that no task tells.
-        """
-        nothing: tuple[Fact, ...] = ()
-        found = self._asked(
-            lambda memory: memory.facts(self._user, text, now, thread=self.thread, taken=taken), nothing
-        )
-        return tuple(fact for fact in found if is_beside(fact) or not beside)
-
-    def remembered(
-        self, graph: TaskGraph, turn: Turn, schemas: Sequence[TaskSchema]
-    ) -> dict[str, tuple[Remembered, ...]]:
-        """What earlier sessions had for the tasks of a turn, by root."""
-        made = [
-            change.changed[0] for change in turn.changes if change.operation.kind == "add" and change.changed
-        ]
-        roots = dict.fromkeys(key for key in made if graph[key].parent is None and graph[key].active)
-        if turn.recalled is not None and not roots:  # in place of what is proposed already
-            roots = dict.fromkeys(offered_roots(graph))
-        found: dict[str, tuple[Remembered, ...]] = {}
-        for root in roots:
-            schema = kind_of(graph, root, schemas)
-            unit = turn.recalled if root == next(iter(roots)) else None
-            if schema is not None:
-                missing = missing_slots(graph, root, schema, optional=unit is not None)
-                found[root] = self._values(turn.utterance, schema, missing, unit)
-            elif unit is not None:
-                found[root] = remembered(unit, self._before(unit))
-        return found
-
-    def _before(self, unit: IntentUnit) -> tuple[IntentUnit, ...]:
-        return self._asked(lambda memory: memory.before(self._user, unit, thread=self.thread), ())
-
-    def _values(
-        self, text: str, schema: TaskSchema, missing: Mapping[str, str], unit: IntentUnit | None
-    ) -> tuple[Remembered, ...]:
-        """What to propose for the missing slots of a task: of the unit that is meant, or of its kind.
-
-        What the kind requires and the unit does not say is looked for in others.
-        """
-
-        def look(memory: LongTerm) -> tuple[Remembered, ...]:
-            own: tuple[Remembered, ...] = ()
-            left = missing
-            if unit is not None:  # the words point to it, however they say so
-                own = memory.values(text, missing, (Ranked(unit, 1.0, 1.0),))
-                whole = memory.store.get(self._user, [unit.id]).get(unit.id)
-                told = {pair.slot for pair in whole.pairs} if isinstance(whole, IntentUnit) else set()
-                told |= {one.slot for one in own} | {slot.name for slot in schema.slots if not slot.required}
-                left = {slot: words for slot, words in missing.items() if slot not in told}
-            if not left:
-                return own
-            ranked = memory.meant(self._user, text, thread=self.thread)
-            ranked = tuple(one for one in ranked if one.unit.intent == schema.name)
-            return (*own, *memory.values(text, left, ranked))
-
-        return self._asked(look, ()) if missing else ()
-
-    def instead(self, graph: TaskGraph, text: str) -> IntentUnit | None:
-        """Another task of the kind whose values are proposed, where words ask for it: 'no, the other one'."""
-        words = other_one(text)
-        sources = {node.source.removeprefix("memory:") for node in in_role(graph, "proposed")}
-        if words is None or not sources:
-            return None
-
-        def look(memory: LongTerm) -> IntentUnit | None:
-            found = memory.store.get(self._user, sorted(sources)).values()
-            first = next((one for one in found if isinstance(one, IntentUnit)), None)
-            if first is None:
-                return None
-            ranked = memory.meant(self._user, f"{first.title} {words}", thread=self.thread)
-            others = (one.unit for one in ranked if one.unit.id not in sources)
-            same = (one for one in others if one.intent == first.intent or about_same(first.title, one))
-            return next((one for one in same if content(words) <= content(one.text)), None)
-
-        return self._asked(look, None)
-
-    def keep(
-        self,
-        graph: TaskGraph,
-        turn: Turn,
-        schemas: Sequence[TaskSchema],
-        done: Sequence[tuple[Experience, Outcome]],
-    ) -> None:
-        """Keep what a turn leaves: the tasks it changed, and the experiences whose outcome is known."""
-        touched = dict.fromkeys(key for change in turn.changes for key in change.changed if key in graph)
-        roots = dict.fromkeys(graph.root(key).id for key in (*touched, *turn.proposals) if key in graph)
-        units = [unit_of(graph, root, schemas, thread=self.thread, at=now()) for root in roots]
-        self._asked(lambda memory: memory.keep(self._user, units, done), None)
-
-    def session(self, turns: Sequence[Exchange], tasks: TaskGraph, *, closed: bool) -> bool:
-        """Make facts of turns when they are due; whether all were taken, see `LongTerm.session`."""
-        return self._asked(lambda memory: memory.session(self._user, turns, tasks, closed=closed), False)
-
-    def _asked(self, look: Callable[[LongTerm], Found], otherwise: Found) -> Found:
-        if self._longterm is None:
-            return otherwise
-        try:
-            return look(self._longterm)
-        except (StoreError, OutboxError) as error:
-            self.fault = f"I go without what earlier sessions tell: {error}."
-            _log.warning("long-term memory: %s", error)
-            return otherwise
-
-
-def recollected(
-    turn: Turn, answers: Sequence[Answer], graph: TaskGraph, memory: Memory, now: datetime
-) -> tuple[tuple[str, ...], tuple[Known, ...]]:
-    """What earlier sessions, and facts, tell on the questions of a turn: lines of units, and facts.
-
-    Facts stand in for answers that the tasks do not have. A question of an earlier session gets the task of
-    that session, unless the user told in so many words what it asks for, or what was before is asked for.
-    """
-    texts = [step.text for step in turn.steps if step.act == "ask"]
-    if len(texts) != len(answers):
-        texts = [turn.utterance] * len(answers)
-    taken = {state.turn for node in graph.values() for state in node.states()}
-    found = {
-        n: memory.facts(text, now, taken, beside=bool(one.tasks))
-        for n, (text, one) in enumerate(zip(texts, answers, strict=True))
-        if _open(one, asked(text), graph)
-    }
-    if asks_of_the_past(turn.utterance, answered=any(one.tasks for one in answers)):
-        plain = any(is_beside(fact) or fact.status == "former" for facts in found.values() for fact in facts)
-        if not plain and (lines := memory.earlier(turn.utterance, now)):
-            return lines, ()
-    return (), tuple(
-        Known(
-            answer=n,
-            instead=bool(asked(texts[n]).words) or not answers[n].tasks,
-            facts=tuple(fact.id for fact in facts),
-            lines=told_facts(facts),
-        )
-        for n, facts in found.items()
-        if facts
-    )
-
-
-def _open(answer: Answer, question: Asked, graph: TaskGraph) -> bool:
-    """Whether the tasks leave a question open, or speak of something else than it asks for."""
-    supposed, verdict = answer.question, answer.verdict
-    if supposed.denied or supposed.act is not None or answer.count or answer.events:
-        return False
-    if not answer.tasks or supposed.slot or (verdict is not None and verdict.kind in ("never", "unknown")):
-        return True
-    nodes = [node for key in answer.tasks for node in (graph[key], *graph.ancestors(key))]
-    says = " ".join(f"{spoken(state.slot)} {state.title} {state.value or ''}"
-                    for node in nodes for state in node.states())  # fmt: skip
-    return supposed.kind in _TOLD_OF and not (question.words and covers(question, says))
-
-
-_TOLD_OF = ("value", "claim", "ever", "before", "summary")  # kinds of question that facts may answer better
-
-
-def _named_in(text: str, unit: IntentUnit, graph: TaskGraph) -> tuple[Step, ...]:
-    """The values of a unit that words name, for slots that have another: 'in Bergen' is not in Oslo."""
-    parts = {part.name: part for root in offered_roots(graph) for part in graph.subtree(root)[1:]}
-    named = [pair for pair in unit.pairs if content(pair.answer) and content(pair.answer) <= content(text)]
-    return tuple(
-        Step(text=text, act="set", intent="update", task=parts[pair.slot].id, value=pair.answer)
-        for pair in named
-        if pair.slot in parts and parts[pair.slot].status == "filled"
-    )
-
-
-def read_with_memory(
-    text: str, view: View, interpreter: Interpreter, memory: Memory
-) -> tuple[Reading, IntentUnit | None]:
-    """Read an utterance; one that points back to an earlier session as the request that it repeats.
-
-    Returns:
-        The reading, and the task of the earlier session that is pointed to, if memory has it. Words that ask
-        for no new task are read as they are.
-    """
-    if memory and (unit := memory.instead(view.graph, text)):
-        return Reading(
-            _named_in(text, unit, view.graph) or (Step(text=text, act="chat", intent="check"),)
-        ), unit
-    # What a tool gave in this thread is had again from the tool.
-    reference = None if wanted_again(text, view) is not None else refer(text) or _request(text, view)
-    if reference is None or not memory:
-        reading = interpreter.read(text, view)
-        bare = reference is not None and not reference.words("") and reading.by == "rules"
-        return (_unsure(text, reading) if bare else reading), None
-    unit = memory.unit(text) if reference.request else memory.latest()
-    title = "" if unit is None else unit.title if is_action(unit.title) else f"plan {the(unit.title)}"
-    reading = interpreter.read(text, replace(view, earlier=title))
-    if reading.by == "model":
-        return reading, unit if any(map(_begins, reading.steps)) else None
-    if unit is not None and (rest := without(unit, reference.changes)):
-        unit, reference = rest, replace(reference, changes="")
-    if words := reference.words(title):
-        instead = interpreter.read(words, view)
-        if any(map(_begins, instead.steps)):
-            steps = tuple(step.model_copy(update={"text": text}) for step in instead.steps)
-            return replace(instead, steps=steps, usage=instead.usage + reading.usage), unit
-    if unit is None and not reference.words(""):
-        reading = _unsure(text, reading)
-    return reading, None
-
-
-def _begins(step: Step) -> bool:
-    """Whether a step begins a task of its own."""
-    return step.act in NEW and not step.within and step.within_task is None and step.task is None
-
-
-def _request(text: str, view: View) -> Reference | None:
-    """How a request for a task of a kind that begins as a change points back: 'add an event, as before'."""
-    bare = re.sub(r"^please\s+", "", text.strip(), flags=re.IGNORECASE)
-    found = refer(f"I want to {bare[:1].lower()}{bare[1:]}") if view.schemas else None
-    return found if found and found.request and named_task(found.request, view) else None
-
-
-def _unsure(text: str, reading: Reading) -> Reading:
-    """What to make of 'same as last time' where there was no last time: not a task of that name."""
-    step = Step(text=text, act="unsure", intent="check", value=text.strip())
-    return replace(reading, steps=(step,), sure=False)

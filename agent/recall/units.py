@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Literal
 
-from taskloom.agent.language.wording import base, clip, join, spoken, the, title_of
-from taskloom.agent.plan.slots import Remembered, held_slots, kind_of, telling_words
-from taskloom.agent.reading.patterns.told import spoken_slots
+from taskloom.agent.language.wording import base, clip, day, join, spoken, the, title_of
+from taskloom.agent.plan.slots import Remembered, held_slots, kind_of, spoken_slots, telling_words
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.memory.judge import unit_text
-from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, now, record_id
+from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, record_id
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
 _UTTERANCES = 8  # of the user's utterances about a task, the latest go into what is searched
@@ -140,14 +139,3 @@ def summary(record: Experience | Fact | IntentUnit) -> str:
         return record.text if record.status == "current" else f"({record.status}) {record.text}"
     acts = ", ".join(dict.fromkeys(str(step.get("act") or step.get("name", "")) for step in record.execution))
     return f"{record.text} -> {acts}"
-
-
-def day(moment: datetime) -> str:
-    """A date in words: 'May 12, 2026'."""
-    local = moment.astimezone()
-    return f"{local:%B} {local.day}, {local.year}"
-
-
-def since(moment: datetime) -> str:
-    """When that was, for a comparison: 'earlier today', 'on May 12, 2026'."""
-    return "earlier today" if moment.astimezone().date() == now().astimezone().date() else f"on {day(moment)}"

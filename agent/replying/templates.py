@@ -10,7 +10,6 @@ import re
 from collections.abc import Generator, Sequence
 from collections.abc import Set as AbstractSet
 
-from taskloom.agent.acting.ready import is_offer
 from taskloom.agent.language.foreign import said_to
 from taskloom.agent.language.wording import (
     clip,
@@ -19,13 +18,14 @@ from taskloom.agent.language.wording import (
     readable,
     sentence,
     sentences,
+    since,
     spoken,
     the,
     title_of,
 )
 from taskloom.agent.plan.finder import in_role
-from taskloom.agent.recall.units import since
 from taskloom.agent.turn.brief import Brief
+from taskloom.agent.turn.calls import is_offer
 from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.state import Turn
 from taskloom.memory.operations import Check, Clarify, Update, names

@@ -7,37 +7,40 @@ import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from copy import copy
 from typing import Any
 
+import ormsgpack
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import DeltaChannelHistory, PendingWrite, get_checkpoint_id, writes_sort_key
+from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_event_listener
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from taskloom.agent.acting.ready import Act, Call
+from taskloom.agent.turn.calls import Act, Call
 from taskloom.agent.turn.state import DELTA_CHANNELS, Pending, Turn
 from taskloom.memory.operations import Clarify
 from taskloom.memory.tasks import TaskNode
 
-STORED = (
-    TaskNode,
-    Turn,
-    Clarify,
-    Pending,
-    Call,
-    Act,
-)  # the types of the state; no other is made from what is on disk
-
+STORED = (TaskNode, Turn, Clarify, Pending, Call, Act)  # types of the state; no other is made from disk
 _ZLIB = "+zlib"  # marks the type of a compressed payload
-
 _WORTH_IT = 128  # bytes; shorter payloads stay as they are
-
 _WARM_THREADS = 32
+_FORMER: dict[tuple[str, str], type] = {
+    ("taskloom.agent.state", "Turn"): Turn,
+    ("taskloom.agent.state", "Pending"): Pending,
+    ("taskloom.agent.acting", "Call"): Call,
+    ("taskloom.agent.acting", "Act"): Act,
+}  # where types of the state stood in threads that an older version wrote
+
+
+class UnknownTypeError(RuntimeError):
+    """A checkpoint holds a type that is none of the state's."""
 
 
 class CompactSerializer(JsonPlusSerializer):
-    """JsonPlusSerializer that compresses.
+    """JsonPlusSerializer that compresses, and knows where types stood in older versions.
 
     Payloads without the mark of compression are read as they are, so a database written with the plain
     serializer can be opened.
@@ -51,11 +54,54 @@ class CompactSerializer(JsonPlusSerializer):
         return kind + _ZLIB, zlib.compress(data, level=1)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """Read what `dumps_typed`, or the plain serializer, wrote."""
+        """Read what `dumps_typed`, or the plain serializer, wrote.
+
+        Raises:
+            UnknownTypeError: it holds a type that is not allowed.
+        """
         kind, payload = data
         if kind.endswith(_ZLIB):
             kind, payload = kind.removesuffix(_ZLIB), zlib.decompress(payload)
-        return super().loads_typed((kind, payload))
+        if kind == "msgpack" and any(module.encode() in payload for module, _ in _FORMER):
+            payload = _moved(payload)
+        blocked: list[str] = []
+        token = _BLOCKED.set(blocked)
+        try:
+            value = super().loads_typed((kind, payload))
+        finally:
+            _BLOCKED.reset(token)
+        if blocked:
+            raise UnknownTypeError(
+                f"the thread holds a {blocked[0]}, which this version does not know: "
+                "open it with the version that wrote it"
+            )
+        return value
+
+
+_BLOCKED: ContextVar[list[str] | None] = ContextVar("taskloom_blocked", default=None)
+
+
+def _note(event: SerdeEvent) -> None:
+    blocked = _BLOCKED.get()
+    if blocked is not None and event["kind"] == "msgpack_blocked":
+        blocked.append(f"{event['module']}.{event['name']}")
+
+
+register_serde_event_listener(_note)
+
+
+def _moved(payload: bytes) -> bytes:
+    """A payload with types named by where they stand now."""
+
+    def extension(code: int, data: bytes) -> ormsgpack.Ext:
+        return ormsgpack.Ext(code, _moved(data))
+
+    option = ormsgpack.OPT_NON_STR_KEYS
+    value = ormsgpack.unpackb(payload, ext_hook=extension, option=option)
+    match value:
+        case [str() as module, str() as name, *rest] if kind := _FORMER.get((module, name)):
+            value = [kind.__module__, kind.__name__, *rest]
+    return ormsgpack.packb(value, option=option)
 
 
 class WarmSaver(SqliteSaver):

@@ -19,13 +19,13 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from typing_extensions import TypedDict
 
-from taskloom.agent.acting.ready import Act
 from taskloom.agent.settings import Style
 from taskloom.memory.claims import Answer
 from taskloom.memory.operations import Clarify, Operation
 from taskloom.memory.records import Experience, IntentUnit
 from taskloom.memory.tasks import CONTENT, TaskGraph, TaskNode
 
+from .calls import Act
 from .reading import Usage
 from .steps import Step
 

@@ -95,3 +95,8 @@ class Step(BaseModel):
 
 
 Step.model_rebuild()
+
+
+REFERRING: frozenset[Act] = frozenset(
+    ("need", "unneed", "share", "only")
+)  # their items are tasks that there are

@@ -7,17 +7,16 @@ from decimal import Decimal
 
 from taskloom.agent.language import patterns as re
 from taskloom.agent.language import values
-from taskloom.agent.language.words import content
-from taskloom.agent.plan.finder import (
+from taskloom.agent.language.words import (
     PLAN_VERB,
+    content,
     head_is_event,
     is_event,
-    is_member,
-    is_person_slot,
     is_project,
     kind_name,
     slot_name,
 )
+from taskloom.agent.plan.finder import is_member, is_person_slot
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import Check, Question, Remove, Restore, Unlink, Update, is_part

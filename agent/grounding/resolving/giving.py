@@ -9,7 +9,8 @@ from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import hour, kind_of
 from taskloom.agent.language.wording import word_set
-from taskloom.agent.plan.finder import is_member, slot_name
+from taskloom.agent.language.words import slot_name
+from taskloom.agent.plan.finder import is_member
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.topic import is_slot, part_said
 from taskloom.agent.turn.clauses import Clause

@@ -13,11 +13,10 @@ from taskloom.agent.language import patterns as re
 from taskloom.agent.language.clauses import clause
 from taskloom.agent.language.phrases import details_of
 from taskloom.agent.language.wording import spoken
-from taskloom.agent.plan.slots import kind_asked_for, kind_named, kind_of
+from taskloom.agent.plan.slots import kind_asked_for, kind_named, kind_of, schema_of
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.agent.turn.steps import Step
-from taskloom.memory.operations import Add, Update
 
 _LEAD = r"(?:(?:and|also|but|then|actually|sorry|oh|no|yes|ok(?:ay)?|well|hmm|please)[\s,.]+)*"
 _VERB = (
@@ -32,21 +31,6 @@ DECLINED = re.compile(
     r"|(?:i'?m |i am )?undecided|(?:i )?haven'?t decided(?: (?:yet|that))*|(?:it )?doesn'?t matter|no preference|i don'?t (?:care|mind)|pass|whatever|up to you|you (?:choose|decide|pick)|surprise me)[.! ]*",
     re.IGNORECASE,
 )
-
-
-def schema_of(view: View) -> tuple[str, TaskSchema] | None:
-    """The root task that is talked of, and its kind: of the open question, else the one in focus."""
-    choices = view.question.choices if view.question else ()
-    places = [
-        one.parent if isinstance(one, Add) else one.task for one in choices if isinstance(one, Add | Update)
-    ]
-    for key in (*places, *view.focus):
-        if key is None or key not in view.graph:
-            continue
-        root = view.graph.root(key)
-        schema = kind_of(view.graph, root.id, view.schemas) if root.active and root.status != "done" else None
-        return (root.id, schema) if schema else None
-    return None
 
 
 _NEEDED = re.compile(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from taskloom.agent.acting.ready import is_offer
 from taskloom.agent.language import clauses, values
 from taskloom.agent.language import patterns as re
 from taskloom.agent.language.clauses import Clause
@@ -48,6 +47,7 @@ from taskloom.agent.language.wording import spoken
 from taskloom.agent.language.words import CHAT, GROUPS_OF_KIND, MOODS, STOP, content, singular, slot_group
 from taskloom.agent.plan.finder import Finder, in_role, knows
 from taskloom.agent.plan.slots import asked_key, kind_named
+from taskloom.agent.turn.calls import is_offer
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.operations import Add, Update

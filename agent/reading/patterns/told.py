@@ -7,9 +7,8 @@ English.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from taskloom.agent.acting.ready import is_offer
 from taskloom.agent.language import patterns as re
 from taskloom.agent.language import values
 from taskloom.agent.language.clauses import Clause
@@ -18,6 +17,7 @@ from taskloom.agent.language.wording import spoken, word_set
 from taskloom.agent.language.words import GROUPS_OF_KIND, content, slot_group
 from taskloom.agent.plan.finder import in_role
 from taskloom.agent.plan.slots import allowed, held_slots
+from taskloom.agent.turn.calls import is_offer
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.schemas import SlotSchema, TaskSchema
 from taskloom.agent.turn.steps import Detail, Step
@@ -431,15 +431,3 @@ def _one(nouns: Iterable[str], schema: TaskSchema) -> str | None:
         if not slot.values and spoken(slot.name).lower().removesuffix(" name").rpartition(" ")[2] in nouns
     ]
     return found[0] if len(found) == 1 else None
-
-
-def spoken_slots(text: str, slots: Sequence[str]) -> list[str]:
-    """The slots that a list names and says nothing of: 'the name and the birth date'; [] if it says more."""
-    pieces = [piece for piece in re.split(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*", text.strip(" .!")) if piece]
-    found = []
-    for piece in pieces:
-        named = [slot for slot in slots if content(piece) and content(piece) <= content(spoken(slot))]
-        if not named:
-            return []
-        found += named
-    return found

@@ -26,8 +26,7 @@ from taskloom.agent.language.phrases import (
     typed_details,
 )
 from taskloom.agent.language.smalltalk import is_past
-from taskloom.agent.language.words import content, singular, slot_group
-from taskloom.agent.plan.finder import is_event
+from taskloom.agent.language.words import content, is_event, singular, slot_group
 from taskloom.agent.turn.steps import Detail, Step
 
 if TYPE_CHECKING:

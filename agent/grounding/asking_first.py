@@ -1,0 +1,86 @@
+"""What a question must not do: words that only ask change nothing, it is asked first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from taskloom.agent.language import patterns as re
+from taskloom.agent.language.wording import clip, join, the, title_of
+from taskloom.memory.operations import Check, Clarify, Operation
+from taskloom.memory.tasks import TaskGraph
+
+_ASKS = re.compile(
+    r"(?:(?:and|so|but|ok|okay|hey|hi|hm+|well|sorry|oh|wait|by the way|btw|just|quick question)\W+)*"
+    r"(?:(?:what|which|who|whom|whose|where|when|how|why)\b(?! about| if| don't we| not)"
+    r"|(?:is|are|was|were|am|isn't|aren't|wasn't|weren't|did|didn't|does|doesn't|has|hasn't|had|hadn't) "
+    r"|(?:do|don't|have|haven't) (?:i|we|you|they|any|the)\b)",
+    re.IGNORECASE,
+)
+
+_WISHES = re.compile(
+    r"\b(?:is it (?:possible|ok|okay|too late|fine|alright)|(?:do|would|did) you mind|are you able|how about"
+    r"|what about|please|is there (?:any|a) (?:way|chance)|(?:can|could) (?:you|we|i)|would you|will you"
+    r"|let's|let us)\b",
+    re.IGNORECASE,
+)
+
+_WORDS = r"what|when|where|who|which|why|how(?: many| much| long)?"
+
+_VERBS = r"is|are|was|were|did|do|does|has|have|\w+ do|\w+ are"
+
+_WHO = r"i|it|the|my|our|there|that|this|he|she|we|they"
+
+_BARELY = re.compile(  # without a question mark: in a few words, and nothing beside it
+    rf"(?:(?:{_WORDS})(?:'?s| (?:{_VERBS}))|(?:is|are|was|were|did|does) (?:{_WHO}))\b[\w\s'-]*",
+    re.IGNORECASE,
+)
+
+_MORE = re.compile(
+    r"\b(?:and|n|then|also|but|make|set|add|move|change|drop|remove|call|put)\b", re.IGNORECASE
+)
+
+
+def only_asks(utterance: str) -> bool:
+    """Whether an utterance is questions alone: no wish in the form of one, nothing told beside it."""
+    text = utterance.replace("’", "'").strip()
+    if _WISHES.search(text):
+        return False
+    if not text.endswith("?"):
+        return len(text.split()) <= 10 and bool(_BARELY.fullmatch(text)) and not _MORE.search(text)
+    sentences = [part.strip() for part in re.split(r"(?<=[.!?;])\s+|\n+", text) if part.strip()]
+    return all(sentence.endswith("?") and _ASKS.match(sentence) for sentence in sentences)
+
+
+def held_back(operations: Sequence[Operation], utterance: str, graph: TaskGraph) -> tuple[Operation, ...]:
+    """The operations of a turn; what would change something on a mere question becomes a question back."""
+    changes = tuple(one for one in operations if not isinstance(one, Check | Clarify))
+    if not changes or not only_asks(utterance):
+        return tuple(operations)
+    kept = tuple(one for one in operations if isinstance(one, Check))
+    question = f"You asked, so I changed nothing. Shall I {told(changes, graph)}"
+    return (*kept, Clarify(said=utterance[:300], question=f"{question}?", options=("yes",), choices=changes))
+
+
+def told(changes: Sequence[Operation], graph: TaskGraph) -> str:
+    """What operations would do, in a few words: 'add milk and mark the cake done'."""
+    return join(dict.fromkeys(_told(one, graph) for one in changes), limit=4)
+
+
+def _told(operation: Operation, graph: TaskGraph) -> str:
+    """What an operation would do, in a few words."""
+    node = graph.get(getattr(operation, "task", "") or "")
+    name = the(title_of(node)) if node is not None else ""
+    match operation.kind:
+        case "add":
+            value = f": {clip(operation.value, 40)}" if operation.value else ""
+            return f"add {clip(operation.title, 40)}{value}"
+        case "update" if operation.value is not None:
+            return f"set {name} to {clip(operation.value, 40)}"
+        case "remove" | "inactivate":
+            return f"take out {name}"
+        case "complete":
+            return f"mark {name} done"
+        case "replace":
+            return f"replace {clip(operation.old, 40)} with {clip(operation.new, 40)}"
+        case _:
+            return f"change {name}" if name else "change that"

@@ -1,0 +1,53 @@
+"""Calls of tools as they stand in the state."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from taskloom.memory.operations import Clarify, Update
+from taskloom.memory.tasks import TaskNode
+
+SOURCE = "tool:"
+
+
+class Call(BaseModel):
+    """A call to be made. place: id of its task, '' where there is none; task: of the one for the result."""
+
+    model_config = ConfigDict(frozen=True)
+    tool: str
+    args: dict[str, Any]
+    place: str
+    gives: str = Field(description="Name of the slot for the result.")
+    title: str = Field(description="What to call the result.")
+    task: str | None = None
+    rests_on: tuple[str, ...] = Field(default=(), description="Ids of the tasks the parameters are from.")
+    key: str = Field(default="", description="Names it for good, also where its parameters are edited.")
+    asks: bool = Field(default=False, description="Whether it is only made when it is approved.")
+    fault: str = Field(default="", description="Why it cannot be made: a parameter of the wrong form.")
+
+
+class Act(BaseModel):
+    """What became of a call in this turn. key: what the journal knows it by, if it has side effects."""
+
+    model_config = ConfigDict(frozen=True)
+    call: Call
+    key: str = ""
+    status: Literal["done", "failed", "unknown", "rejected"]
+    text: str = Field(description="The result, or what went wrong, or why it was rejected.")
+    task: str | None = Field(default=None, description="Id of the task that holds it.")
+    seconds: float = 0.0
+    earlier: bool = Field(default=False, description="Made in a turn that was lost; told now.")
+
+
+def reopened(result: TaskNode, said: str = "") -> Update:
+    """What has a result made again. Until then one that was had stays one of its tool."""
+    source = result.source if result.status == "done" else "user"
+    return Update(task=result.id, status="open", source=source, said=said)
+
+
+def is_offer(question: Clarify) -> bool:
+    """Whether a question is one that `offer` made."""
+    choice = question.choices[0] if question.choices else None
+    return isinstance(choice, Update) and choice.status == "open" and choice.value is None
