@@ -29,9 +29,9 @@ from langchain_core.tools import BaseTool, StructuredTool
 from rich.console import Console
 from rich.table import Table
 
-from taskloom.agent.acting.subgraph import Equipment
+from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.graph.build import build_graph
-from taskloom.agent.graph.nodes import Services, Voice
+from taskloom.agent.graph.services import Services, Voice
 from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.turn.choice import Check, Choice, Situation

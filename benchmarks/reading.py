@@ -35,7 +35,7 @@ from rich.console import Console  # noqa: E402
 from rich.progress import Progress  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from taskloom.agent.graph.nodes import Services, Voice  # noqa: E402
+from taskloom.agent.graph.services import Services, Voice  # noqa: E402
 from taskloom.agent.graph.wiring import default_services  # noqa: E402
 from taskloom.agent.reading.gate import spared  # noqa: E402
 from taskloom.agent.reading.patterns.rules import Rules  # noqa: E402

@@ -30,8 +30,8 @@ from langchain_core.tools import StructuredTool
 from rich.console import Console
 from rich.table import Table
 
+from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.acting.index import HybridIndex
-from taskloom.agent.acting.subgraph import Equipment
 from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom

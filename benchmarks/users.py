@@ -61,7 +61,8 @@ from rich.progress import track
 from rich.table import Table
 from sessions import Row, place, rows, spoken, units
 
-from taskloom.agent.plan.slots import held_slots, load_schemas
+from taskloom.agent.plan.kinds import held_slots
+from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom

@@ -13,7 +13,7 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from taskloom.agent.graph.build import Taskgraph, build_graph
-from taskloom.agent.graph.nodes import Services, Voice
+from taskloom.agent.graph.services import Services, Voice
 from taskloom.agent.turn.brief import Brief, Responder
 from taskloom.agent.turn.reading import Reading, Usage, View
 from taskloom.agent.turn.steps import Asked, Step

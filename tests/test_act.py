@@ -23,11 +23,11 @@ from langgraph.types import Command
 from pydantic import SecretStr, ValidationError
 from rich.console import Console
 
-from taskloom.agent.acting.subgraph import Equipment
+from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.cli.chat import Chat
 from taskloom.agent.cli.script import play, read_script
 from taskloom.agent.graph.build import Taskgraph, build_graph
-from taskloom.agent.graph.nodes import Services, Voice
+from taskloom.agent.graph.services import Services, Voice
 from taskloom.agent.models.chooser import ModelChooser
 from taskloom.agent.models.openai import chat_model
 from taskloom.agent.plan.finder import tool_results
@@ -1092,8 +1092,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 from taskloom.agent.act import Equipment
-from taskloom.agent.acting import Act, Call
 from taskloom.agent.graph import build_graph
+from taskloom.agent.turn.calls import Act, Call
 from tests.test_act import Tools, services, TRIP
 for number, saver in enumerate((lambda: SqliteSaver(sqlite3.connect(sys.argv[1], check_same_thread=False)),
                                 lambda kept=InMemorySaver(): kept)):

@@ -12,7 +12,7 @@ PARTS = ("agent", "memory", "tools")
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SETUPTOOLS = PYPROJECT["tool"]["setuptools"]
-PACKAGES = ("agent/plan", "agent/reading")
+WINGS_WITHIN = ("agent/grounding/ladder", "agent/grounding/resolving", "agent/reading/patterns")
 SOURCES = sorted(path for part in PARTS for path in (ROOT / part).rglob("*.py"))
 
 
@@ -28,6 +28,7 @@ def code_words(cell: str) -> set[str]:
 
 
 MAY_IMPORT = {code_words(part).pop(): code_words(allowed) for part, allowed, _ in table("part")}
+WINGS = {code_words(wing).pop(): int(floor) for wing, floor, _ in table("wing of `agent`")}
 ONLY_IN = {code_words(library).pop(): code_words(file).pop() for library, file, _ in table("library")}
 
 
@@ -63,7 +64,7 @@ def test_imports_follow_the_page(path: Path) -> None:
 
 def test_the_contracts_are_those_of_the_page() -> None:
     contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
-    (layers,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
+    (layers, _) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
     order = [[name.strip().removeprefix("taskloom.") for name in layer.split("|")] for layer in layers]
     below = {
         part: {other for later in order[depth + 1 :] for other in later}
@@ -82,6 +83,19 @@ def test_the_contracts_are_those_of_the_page() -> None:
     }
 
 
+def test_the_wings_are_those_of_the_page() -> None:
+    contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
+    (wings,) = [contract for contract in contracts if contract.get("containers") == ["taskloom.agent"]]
+    *floors, lowest = reversed(
+        [[wing.strip() for wing in floor.split("|")] for floor in wings["layers"][::-1]]
+    )
+    assert {wing: len(floors) - at for at, floor in enumerate(floors) for wing in floor} == WINGS
+    assert lowest == ["settings"]
+    assert wings["exhaustive"]
+    files = {path.stem for path in (ROOT / "agent").glob("*.py")} - {"__init__"}
+    assert files == {"settings", *wings["exhaustive_ignores"]}
+
+
 def test_the_picture_is_that_of_the_tables() -> None:
     solid = set(re.findall(r"^ +(\w+) --> (\w+)$", PAGE, re.MULTILINE))
     assert solid == {(part, other) for part, others in MAY_IMPORT.items() for other in others}
@@ -93,7 +107,7 @@ def test_the_picture_is_that_of_the_tables() -> None:
 
 def test_the_folders_are_parts_and_their_packages() -> None:
     folders = {str(path.parent.relative_to(ROOT)) for path in SOURCES}
-    assert folders == {*PARTS, *PACKAGES}
+    assert folders == {*PARTS, *(f"agent/{wing}" for wing in WINGS), *WINGS_WITHIN}
     packages = {name.removeprefix("taskloom.").replace(".", "/") for name in SETUPTOOLS["packages"]}
     assert packages == folders
 

@@ -15,8 +15,8 @@ from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from taskloom.agent.cli.main import app
-from taskloom.agent.graph.nodes import MAX_UTTERANCE
-from taskloom.agent.plan.slots import load_schemas
+from taskloom.agent.graph.access import MAX_UTTERANCE
+from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.settings import Settings
 from taskloom.agent.turn.state import Context
 

@@ -31,8 +31,7 @@ def test_the_snippet_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
     from langgraph.graph import START, StateGraph
     from typing_extensions import TypedDict
 
-    from taskloom.agent.graph.build import build_graph
-    from taskloom.agent.graph.wiring import default_services
+    from taskloom.agent.graph import build_graph, default_services
 
     class Desk(TypedDict, total=False):
         request: str

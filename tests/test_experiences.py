@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from taskloom.agent.graph.nodes import Services, Voice
+from taskloom.agent.graph.services import Services, Voice
 from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.models.examples import example
-from taskloom.agent.models.openai import reading_prompt
+from taskloom.agent.models.interpreter import reading_prompt
 from taskloom.agent.models.wire import steps_of
 from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.recall.experiences import Taught, learned, made, settled

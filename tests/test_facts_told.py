@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from taskloom.agent.graph.nodes import Voice
+from taskloom.agent.graph.services import Voice
 from taskloom.agent.language.statements import statements
 from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.recall.facts import answering, asked, covers, told

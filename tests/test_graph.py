@@ -18,7 +18,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Overwrite
 
-from taskloom.agent.graph import nodes
+from taskloom.agent.graph.access import context_of
 from taskloom.agent.graph.build import NODES, Taskgraph, build_graph, make_graph
 from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings
@@ -493,7 +493,7 @@ class HostContext:
     ],
 )
 def test_a_context_of_any_kind(given: Any, user: str) -> None:
-    assert nodes.context_of(Runtime(context=given)).user_id == user
+    assert context_of(Runtime(context=given)).user_id == user
 
 
 # ---- reducers -------------------------------------------------------------------------------------

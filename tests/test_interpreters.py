@@ -19,7 +19,9 @@ from pydantic import SecretStr
 
 from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.grounding.grounder import ground
-from taskloom.agent.models.openai import ChatModel, ModelInterpreter, ModelSettings, reading_prompt
+from taskloom.agent.models.chat import ModelSettings
+from taskloom.agent.models.interpreter import ModelInterpreter, reading_prompt
+from taskloom.agent.models.openai import ChatModel
 from taskloom.agent.plan.outline import quoted
 from taskloom.agent.reading.gate import Gate
 from taskloom.agent.reading.patterns.rules import Rules

@@ -23,15 +23,10 @@ from typing_extensions import TypedDict
 
 from taskloom.agent.models import prompts
 from taskloom.agent.models.briefing import reply_prompt
-from taskloom.agent.models.openai import (
-    ChatModel,
-    ModelInterpreter,
-    ModelResponder,
-    ModelSettings,
-    Unwritten,
-    chat_model,
-    reading_prompt,
-)
+from taskloom.agent.models.chat import ModelSettings
+from taskloom.agent.models.interpreter import ModelInterpreter, reading_prompt
+from taskloom.agent.models.openai import ChatModel, chat_model
+from taskloom.agent.models.responder import ModelResponder, Unwritten
 from taskloom.agent.models.wire import SCHEMA, WireError, steps_of
 from taskloom.agent.plan.outline import Outline, outline, quoted, told
 from taskloom.agent.settings import Settings

@@ -14,7 +14,8 @@ import pytest
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 
-from taskloom.agent.graph.nodes import Services, Voice, remember
+from taskloom.agent.graph.nodes import remember
+from taskloom.agent.graph.services import Services, Voice
 from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.reading.with_memory import read_with_memory
 from taskloom.agent.recall.experiences import Taught

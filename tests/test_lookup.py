@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskloom.agent.graph.nodes import graph_of
+from taskloom.agent.graph.access import graph_of
 from taskloom.agent.grounding.resolving.assemble import Assembler, all_assembled, assembled
 from taskloom.agent.plan.held import alike, having, held_in
 from taskloom.agent.plan.topic import WEIGHTS, Heard, is_slot, topic_of

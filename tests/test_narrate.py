@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
-from taskloom.agent.graph.nodes import Services, Voice
+from taskloom.agent.graph.services import Services, Voice
+from taskloom.agent.models.chat import ModelSettings
 from taskloom.agent.models.narrator import Narrator
-from taskloom.agent.models.openai import ChatModel, ModelSettings
+from taskloom.agent.models.openai import ChatModel
 from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.recall.experiences import Taught
 from taskloom.agent.recall.longterm import LongTerm

@@ -14,16 +14,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from taskloom.agent.models.chat import ModelSettings
 from taskloom.agent.models.chooser import ModelChooser
-from taskloom.agent.models.openai import (
-    ChatModel,
-    ModelInterpreter,
-    ModelResponder,
-    ModelSettings,
-    Unwritten,
-    chat_client,
-    chat_model,
-)
+from taskloom.agent.models.interpreter import ModelInterpreter
+from taskloom.agent.models.openai import ChatModel, chat_client, chat_model
+from taskloom.agent.models.responder import ModelResponder, Unwritten
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.brief import Brief

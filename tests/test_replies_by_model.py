@@ -13,16 +13,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from taskloom.agent.models.openai import (
-    LONGEST,
-    MOST_READ,
-    ChatModel,
-    ModelResponder,
-    ModelSettings,
-    Oversized,
-    _bounded,
-)
+from taskloom.agent.models.chat import ModelSettings, Oversized
+from taskloom.agent.models.openai import LONGEST, MOST_READ, ChatModel, _bounded
 from taskloom.agent.models.prompts import RESPOND
+from taskloom.agent.models.responder import ModelResponder
 from taskloom.agent.settings import Settings
 from taskloom.agent.turn.brief import Brief, TooLong
 from taskloom.agent.turn.state import Turn

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskloom.agent.plan.slots import ANY, fill, load_schemas
+from taskloom.agent.plan.schema_files import load_schemas
+from taskloom.agent.plan.slots import ANY, fill
 from taskloom.agent.reading.filling import Filling
 from taskloom.agent.reading.listed import places, type_of
 from taskloom.agent.reading.network import Packaged

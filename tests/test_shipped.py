@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
-from taskloom.agent.graph.nodes import Voice
+from taskloom.agent.graph.services import Voice
 from taskloom.agent.graph.wiring import default_services, equipment_of, loaded_tools
 from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.replying.templates import TemplateResponder

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from taskloom.agent.plan.slots import ASK_AT_MOST, allowed, asked_key, fill, kind_of, load_schemas
+from taskloom.agent.plan.kinds import allowed, asked_key, kind_of
+from taskloom.agent.plan.schema_files import load_schemas
+from taskloom.agent.plan.slots import ASK_AT_MOST, fill
 from taskloom.agent.turn.schemas import SchemaError, SlotSchema, TaskSchema
 from taskloom.memory.operations import Add, Complete, Operation, Reject, Remove, Undo, Update, apply
 from taskloom.memory.tasks import TaskGraph

@@ -13,13 +13,14 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import SecretStr
 
-from taskloom.agent.acting.subgraph import Equipment
+from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.cli.main import app as commands
 from taskloom.agent.graph.build import build_graph
-from taskloom.agent.graph.nodes import Services, Voice
+from taskloom.agent.graph.services import Services, Voice
 from taskloom.agent.models import prompts
 from taskloom.agent.models.chooser import ModelChooser
-from taskloom.agent.models.openai import ModelResponder, chat_client, chat_model
+from taskloom.agent.models.openai import chat_client, chat_model
+from taskloom.agent.models.responder import ModelResponder
 from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings

@@ -10,8 +10,9 @@ import pytest
 
 from taskloom.agent.language.clauses import clause
 from taskloom.agent.language.pointers import other_one
-from taskloom.agent.plan.finder import in_role
-from taskloom.agent.plan.slots import kind_asked_for, load_schemas, spoken_slots
+from taskloom.agent.plan.kinds import kind_asked_for, spoken_slots
+from taskloom.agent.plan.roles import in_role
+from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.reading.patterns.named import named_task
 from taskloom.agent.reading.patterns.told import answer_in, finished, fitted, told_slots, with_head
 from taskloom.agent.settings import Settings

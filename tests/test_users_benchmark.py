@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.agent.plan.slots import load_schemas
+from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.turn.state import Turn
 from taskloom.memory.operations import Add, Clarify, apply
 from taskloom.memory.tasks import TaskGraph

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from taskloom.agent.acting.subgraph import Equipment
+from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.graph.build import Taskgraph, build_graph
 from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings

@@ -27,10 +27,7 @@ import gold  # noqa: E402
 from lines import load  # noqa: E402
 
 from taskloom.agent.cli.script import task_records  # noqa: E402
-from taskloom.agent.reading import (
-    gate,  # noqa: E402
-    local,  # noqa: E402
-)
+from taskloom.agent.reading import gate, local  # noqa: E402
 from taskloom.agent.reading.network import Packaged  # noqa: E402
 from taskloom.agent.reading.patterns.rules import Rules  # noqa: E402
 from taskloom.agent.reading.signs import Candidate  # noqa: E402

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from taskloom.agent.language.wording import spoken
-from taskloom.agent.plan.slots import load_schemas
+from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.reading.listed import type_of
 from taskloom.agent.reading.slots import Key
 from taskloom.agent.turn.schemas import TaskSchema

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from taskloom.agent.language.values import number_of, typed
 from taskloom.agent.language.wording import be, join, spoken, the, title_of
-from taskloom.agent.plan.slots import kind_of
+from taskloom.agent.plan.kinds import kind_of
 from taskloom.agent.turn.calls import SOURCE, Act, Call, reopened
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.memory.operations import Add, Clarify, Inactivate, Operation, Update, names

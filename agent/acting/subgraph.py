@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal
+from dataclasses import replace
+from typing import Annotated, Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
@@ -27,85 +27,29 @@ from langgraph.types import interrupt
 from typing_extensions import TypedDict
 
 from taskloom.agent.language.wording import clip, join, spoken, title_of
+from taskloom.agent.plan.kinds import kind_of
 from taskloom.agent.plan.outline import outline
-from taskloom.agent.plan.slots import kind_of
 from taskloom.agent.turn.calls import SOURCE, Act, Call
 from taskloom.agent.turn.choice import Choice, ChoiceError, Chooser, Situation
-from taskloom.agent.turn.reading import Usage, View
+from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.state import ActionRequest, Approval, CallDecision, Decision, EditedAction, Turn
 from taskloom.memory.operations import apply, free_slot
 from taskloom.memory.tasks import TaskGraph, TaskNode
-from taskloom.tools.bank import MemoryBank, as_prompt
+from taskloom.tools.bank import as_prompt
 from taskloom.tools.calls import Result, call, validated
 from taskloom.tools.errors import ToolError
-from taskloom.tools.journal import Entry, Journal, MemoryJournal, key_of
-from taskloom.tools.registry import Equipped, Registry
-from taskloom.tools.shared import Shared, fill
+from taskloom.tools.journal import Entry, key_of
+from taskloom.tools.registry import Equipped
+from taskloom.tools.shared import fill
 
+from .equipment import DECLARED, Acting
 from .ready import call_of, inputs_among, left_by, offer, operations, ready, stale_results, undone
 from .spending import Spending
 
 SELECTED = 8  # tools that a model chooses from, beside those that are always there
 PARALLEL = 16  # calls side by side
-DECLARED = 100  # calls from slots in one turn
 STEPS = 4  # nodes of one round
-LINES = 5  # completed subtasks told whole; older ones are told in a line
-
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Equipment:
-    """What the act node works with.
-
-    registry: the tools. journal: where calls with side effects are written down before they are made.
-    rerun: whether results that have become stale are made again, or that is offered. max_subtasks: calls that
-    a model may choose in a turn. seconds: for all calls of a turn, and tokens: for all choices. summarise:
-    completed subtasks that a model is told whole, older ones are cut to a line. context: the global context,
-    a template that shared variables fill. shared: shared variables of every thread to begin with. bank: what
-    it has on a request joins the prompt. schemas: kinds of tasks, for runs that bring none. close: ends
-    what the tools keep open.
-    """
-
-    registry: Registry = field(default_factory=Registry)
-    journal: Journal = field(default_factory=MemoryJournal)
-    rerun: Literal["offer", "do"] = "offer"
-    max_subtasks: int = 5
-    seconds: float = 300.0
-    tokens: int = 50_000
-    summarise: int = LINES
-    context: str = ""
-    shared: Mapping[str, Any] = field(default_factory=dict)
-    bank: MemoryBank | None = None
-    schemas: tuple[dict[str, Any], ...] = ()
-    close: Callable[[], None] = lambda: None
-
-    @property
-    def rounds(self) -> int:
-        """Rounds of a turn at most: each makes a call, or asks the model for one, and one more ends it."""
-        return DECLARED + self.max_subtasks + 2
-
-
-@dataclass(frozen=True, slots=True)
-class Acting:
-    """What the nodes of one run see and do not keep: it is made anew when a run is resumed.
-
-    view: the tasks before, with all that an interpreter sees. roots: ids of the roots of the tasks that the
-    turn touched. above: names of the agents that this one was called by. approved: whether all calls are.
-    before: what these have done before, as they told it.
-    """
-
-    equipment: Equipment
-    chooser: Chooser | None
-    view: View
-    utterance: str
-    roots: tuple[str, ...]
-    user: str
-    thread: str
-    shared: Shared
-    above: tuple[str, ...] = ()
-    approved: bool = False
-    before: str = ""
 
 
 def _merged(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

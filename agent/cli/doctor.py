@@ -111,14 +111,9 @@ OTHERWISE = "take another model, or read without one (TASKLOOM_READER=local)"
 
 def _reading(given: Settings) -> Finding:
     """Whether the model reads a plain sentence as it would in a turn, which takes its timeout at most."""
-    from taskloom.agent.models.openai import (
-        Meter,
-        ModelFault,
-        ModelInterpreter,
-        Unreachable,
-        Unusable,
-        chat_model,
-    )
+    from taskloom.agent.models.chat import Meter, ModelFault, Unreachable, Unusable
+    from taskloom.agent.models.interpreter import ModelInterpreter
+    from taskloom.agent.models.openai import chat_model
     from taskloom.memory.tasks import TaskGraph, TaskNode
 
     plan = TaskGraph([

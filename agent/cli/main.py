@@ -6,8 +6,7 @@ import logging
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from shlex import quote
@@ -17,15 +16,28 @@ import typer
 from typer.core import TyperGroup
 
 from .memory import memory
-from .options import AsJson, examples, print_json, program
+from .options import (
+    AsJson,
+    checked_thread,
+    context_for,
+    examples,
+    existing_thread,
+    given_settings,
+    named_user,
+    new_thread,
+    open_threads,
+    print_json,
+    program,
+    temporary_home,
+    thread_names,
+    token,
+)
 from .tools import tools
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from taskloom.agent.settings import Settings
-    from taskloom.agent.threads.taskloom import Taskloom
-    from taskloom.agent.turn.state import Context
 
     from .chat import Chat
 
@@ -123,16 +135,16 @@ def chat(thread: Thread = None, user: User = None, schemas: Schemas = None) -> N
     """Talk, and go on where a thread was left."""
     from .screen import console
 
-    given, out = _settings(), console()
-    user, thread = _named(user), _checked(thread)
+    given, out = given_settings(), console()
+    user, thread = named_user(user), checked_thread(thread)
     if sys.stdin.isatty() and sys.stdout.isatty():
         _converse(given, out, thread, user, schemas)
         return
     from .chat import Chat
 
-    context = _context(user, schemas)
-    with _opened(given) as opened:
-        Chat(opened, out, thread=thread or _new(opened), context=context, home=given.home).run()
+    context = context_for(user, schemas)
+    with open_threads(given) as opened:
+        Chat(opened, out, thread=thread or new_thread(opened), context=context, home=given.home).run()
 
 
 def _converse(
@@ -143,14 +155,14 @@ def _converse(
     from .opening import Opening, Place, begun, converse
 
     keyboard = Keyboard()
-    name = thread or next(name for name in _names() if not begun(given.home, name))
+    name = thread or next(name for name in thread_names() if not begun(given.home, name))
 
     def made() -> Chat:
         from taskloom.agent.threads.taskloom import Taskloom
 
         from .chat import Chat
 
-        context = _context(user, schemas)
+        context = context_for(user, schemas)
         app = Taskloom.open(given)
         return Chat(app, out, thread=name, context=context, home=given.home, read=keyboard.read)
 
@@ -186,11 +198,11 @@ def run(
 
     name = "standard input" if str(script) == "-" else str(script)
     lines = read_script(sys.stdin.buffer.read() if str(script) == "-" else script.read_bytes(), name)
-    context, given, thread = _context(_named(user), schemas), _settings(), _checked(thread)
+    context, given, thread = context_for(named_user(user), schemas), given_settings(), checked_thread(thread)
     kept, last = thread is not None or user is not None, None
-    home = nullcontext(given) if kept else _temporary_home(given)
-    with home as given, _opened(given, kept=kept) as opened:
-        for played in play(opened, lines, thread=thread or f"run-{_token(8)}", context=context):
+    home = nullcontext(given) if kept else temporary_home(given)
+    with home as given, open_threads(given, kept=kept) as opened:
+        for played in play(opened, lines, thread=thread or f"run-{token(8)}", context=context):
             if as_json and played.line is lines[-1]:
                 last = played  # what it cost is known when all is written
                 continue
@@ -236,8 +248,8 @@ def demo(
     pause = 0.0 if fast else delay if delay is not None else 2.0 if out.is_terminal else 0.0
     lines = read_script(files("taskloom.agent").joinpath("demo.json").read_bytes(), "demo.json")
     with (
-        _temporary_home(_settings(tools=False).model_copy(update={"model": ""})) as given,
-        _opened(given) as opened,
+        temporary_home(given_settings(tools=False).model_copy(update={"model": ""})) as given,
+        open_threads(given) as opened,
     ):
         for number, played in enumerate(play(opened, lines, thread="demo", context=Context()), 1):
             out.print(Rule(f"{number}. {played.line.note}", align="left", style="dim"))
@@ -267,7 +279,7 @@ def threads(as_json: AsJson = False) -> None:
     """List the threads, the last used first."""
     from .screen import console, thread_list
 
-    with _opened(_settings(tools=False)) as opened:
+    with open_threads(given_settings(tools=False)) as opened:
         found = opened.threads()
     if as_json:
         print_json(
@@ -303,8 +315,8 @@ def tasks(
     from .screen import console, task_tree
     from .script import task_records
 
-    with _opened(_settings(tools=False)) as opened:
-        name = _existing(opened, thread)
+    with open_threads(given_settings(tools=False)) as opened:
+        name = existing_thread(opened, thread)
         graph = opened.tasks(name)
     match form:
         case Format.TREE:
@@ -333,8 +345,8 @@ def export_thread(
     from .chat import write_file
     from .problems import InputError
 
-    with _opened(_settings(tools=False)) as opened:
-        text = opened.export(_existing(opened, thread))
+    with open_threads(given_settings(tools=False)) as opened:
+        text = opened.export(existing_thread(opened, thread))
     if str(file) == "-":
         typer.echo(text)
         return
@@ -361,8 +373,8 @@ def import_thread(
     from .problems import InputError
 
     text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    with _opened(_settings(tools=False)) as opened:
-        name = _checked(thread) or _new(opened)
+    with open_threads(given_settings(tools=False)) as opened:
+        name = checked_thread(thread) or new_thread(opened)
         if opened.tasks(name) and not force:
             raise InputError(f"thread {name!r} has tasks: --force puts the import in their place")
         try:
@@ -388,7 +400,7 @@ def doctor(as_json: AsJson = False) -> None:
 
     good, found = True, []
     words = {True: "ok", False: "WRONG", None: ""}
-    for finding in findings(_settings()):
+    for finding in findings(given_settings()):
         good = good and finding.ok is not False
         if as_json:
             found.append({"name": finding.name, "ok": finding.ok, "text": finding.text})
@@ -426,88 +438,3 @@ def _fail(error: Exception) -> NoReturn:
     typer.echo(f"taskloom: {told}", err=True)
     wrong = isinstance(error, InputError | FileNotFoundError | IsADirectoryError)
     raise typer.Exit(WRONG if wrong else FAILED)
-
-
-def _settings(*, tools: bool = True) -> Settings:
-    """The settings; without tools for a command that carries nothing out, since their servers take time."""
-    from taskloom.agent.settings import Settings
-
-    given = Settings()
-    return given if tools else given.model_copy(update={"tools": None})
-
-
-@contextmanager
-def _opened(given: Settings, *, kept: bool = True) -> Iterator[Taskloom]:
-    from taskloom.agent.threads.taskloom import Taskloom
-
-    with Taskloom.open(given, kept=kept) as opened:
-        yield opened
-
-
-@contextmanager
-def _temporary_home(given: Settings) -> Iterator[Settings]:
-    """The settings with a home that is gone afterwards."""
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory(prefix="taskloom-", ignore_cleanup_errors=True) as folder:
-        yield given.model_copy(update={"home": Path(folder)})
-
-
-def _context(user: str | None, schemas: Path | None) -> Context:
-    from taskloom.agent.graph.wiring import schemas_in
-    from taskloom.agent.turn.state import Context
-
-    fields: dict[str, Any] = {} if user is None else {"user_id": user}
-    if schemas is not None:
-        fields["schemas"] = list(schemas_in(schemas))
-    return Context(**fields)
-
-
-def _named(user: str | None) -> str | None:
-    """The user, if they can be called so."""
-    if user is not None and not user.strip():
-        raise typer.BadParameter("a user has a name", param_hint="--user")
-    return user
-
-
-def _checked(thread: str | None) -> str | None:
-    """The thread, if it can be called so."""
-    if thread is not None and (not thread.strip() or len(thread) > 200 or not thread.isprintable()):
-        raise typer.BadParameter(
-            "1 to 200 characters, none of them a control character", param_hint="--thread"
-        )
-    return thread
-
-
-def _existing(opened: Taskloom, thread: str | None) -> str:
-    """The thread that is meant, which has to be there: the one that is named, or the one used last."""
-    from .problems import InputError
-
-    if thread is None:
-        found = opened.threads()
-        if not found:
-            raise InputError("there are no threads yet: begin one with `taskloom chat`")
-        return found[0].thread
-    if not opened.state(thread).values:
-        raise InputError(f"there is no thread {thread!r}: `taskloom threads` lists them")
-    return thread
-
-
-def _new(opened: Taskloom) -> str:
-    """A name for a new thread, which no thread has."""
-    return next(name for name in _names() if not opened.state(name).values)
-
-
-def _names() -> Iterator[str]:
-    """Names for a new thread."""
-    from datetime import datetime
-
-    now = datetime.now().astimezone()
-    while True:
-        yield f"{now:%m%d-%H%M}-{_token(3)}"
-
-
-def _token(length: int) -> str:
-    from secrets import choice
-
-    return "".join(choice("abcdefghjkmnpqrstuvwxyz23456789") for _ in range(length))

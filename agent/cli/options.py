@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from shutil import which
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from taskloom.agent.settings import Settings
+    from taskloom.agent.threads.taskloom import Taskloom
+    from taskloom.agent.turn.state import Context
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -34,3 +41,91 @@ def program() -> str:
         return "taskloom"
     found = which("taskloom")
     return "taskloom" if found and called.samefile(found) else quote(sys.argv[0])
+
+
+def given_settings(*, tools: bool = True) -> Settings:
+    """The settings; without tools for a command that carries nothing out, since their servers take time."""
+    from taskloom.agent.settings import Settings
+
+    given = Settings()
+    return given if tools else given.model_copy(update={"tools": None})
+
+
+@contextmanager
+def open_threads(given: Settings, *, kept: bool = True) -> Iterator[Taskloom]:
+    """The threads under a home, closed at the end."""
+    from taskloom.agent.threads.taskloom import Taskloom
+
+    with Taskloom.open(given, kept=kept) as opened:
+        yield opened
+
+
+@contextmanager
+def temporary_home(given: Settings) -> Iterator[Settings]:
+    """The settings with a home that is gone afterwards."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="taskloom-", ignore_cleanup_errors=True) as folder:
+        yield given.model_copy(update={"home": Path(folder)})
+
+
+def context_for(user: str | None, schemas: Path | None) -> Context:
+    """Who talks, with the task schemas of a file."""
+    from taskloom.agent.graph.wiring import schemas_in
+    from taskloom.agent.turn.state import Context
+
+    fields: dict[str, Any] = {} if user is None else {"user_id": user}
+    if schemas is not None:
+        fields["schemas"] = list(schemas_in(schemas))
+    return Context(**fields)
+
+
+def named_user(user: str | None) -> str | None:
+    """The user, if they can be called so."""
+    if user is not None and not user.strip():
+        raise typer.BadParameter("a user has a name", param_hint="--user")
+    return user
+
+
+def checked_thread(thread: str | None) -> str | None:
+    """The thread, if it can be called so."""
+    if thread is not None and (not thread.strip() or len(thread) > 200 or not thread.isprintable()):
+        raise typer.BadParameter(
+            "1 to 200 characters, none of them a control character", param_hint="--thread"
+        )
+    return thread
+
+
+def existing_thread(opened: Taskloom, thread: str | None) -> str:
+    """The thread that is meant, which has to be there: the one that is named, or the one used last."""
+    from .problems import InputError
+
+    if thread is None:
+        found = opened.threads()
+        if not found:
+            raise InputError("there are no threads yet: begin one with `taskloom chat`")
+        return found[0].thread
+    if not opened.state(thread).values:
+        raise InputError(f"there is no thread {thread!r}: `taskloom threads` lists them")
+    return thread
+
+
+def new_thread(opened: Taskloom) -> str:
+    """A name for a new thread, which no thread has."""
+    return next(name for name in thread_names() if not opened.state(name).values)
+
+
+def thread_names() -> Iterator[str]:
+    """Names for a new thread."""
+    from datetime import datetime
+
+    now = datetime.now().astimezone()
+    while True:
+        yield f"{now:%m%d-%H%M}-{token(3)}"
+
+
+def token(length: int) -> str:
+    """Random letters and digits for a name."""
+    from secrets import choice
+
+    return "".join(choice("abcdefghjkmnpqrstuvwxyz23456789") for _ in range(length))

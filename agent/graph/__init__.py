@@ -3,7 +3,7 @@
 from taskloom.agent.turn.state import Context
 
 from .build import build_graph, make_graph
-from .nodes import Services
+from .services import Services
 from .wiring import default_services
 
 __all__ = ["Context", "Services", "build_graph", "default_services", "make_graph"]

@@ -12,8 +12,7 @@ from langgraph.types import Checkpointer
 
 from taskloom.agent.turn.state import Context, Input, Output, State
 
-from .nodes import (  # fmt: skip
-    Services,
+from .nodes import (
     act_node,
     apologise,
     classify_intent,
@@ -25,6 +24,7 @@ from .nodes import (  # fmt: skip
     retrieve_closure,
     update_graph,
 )
+from .services import Services
 from .wiring import default_services
 
 if TYPE_CHECKING:

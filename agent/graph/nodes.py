@@ -7,20 +7,13 @@ the run is resumed; only `update_graph` interrupts, and it has no effect but its
 from __future__ import annotations
 
 import logging
-import time
-import unicodedata
-from collections import deque
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 from uuid import uuid4
 
 from langchain_core.messages import (
     AIMessage,
-    AIMessageChunk,
-    AnyMessage,
     BaseMessage,
     HumanMessage,
     SystemMessage,
@@ -28,87 +21,54 @@ from langchain_core.messages import (
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.errors import NodeError
-from langgraph.graph.message import push_message
 from langgraph.runtime import Runtime
-from langgraph.types import Command, Overwrite, interrupt
+from langgraph.types import Command
 
+from taskloom.agent.acting.equipment import Acting, Equipment
 from taskloom.agent.acting.ready import ready, stale_results, undone
-from taskloom.agent.acting.subgraph import STEPS, Acting, ActState, Equipment, act_graph
+from taskloom.agent.acting.subgraph import STEPS, ActState, act_graph
 from taskloom.agent.grounding.asking_first import held_back
-from taskloom.agent.grounding.exact import ground_exactly
-from taskloom.agent.grounding.grounder import ground
 from taskloom.agent.language.statements import statements
 from taskloom.agent.language.wording import clip, join, spoken
 from taskloom.agent.language.words import content
-from taskloom.agent.plan.slots import ASK_AT_MOST, asked_key, fill, load_schemas, offered_roots
+from taskloom.agent.plan.kinds import asked_key, offered_roots
+from taskloom.agent.plan.schema_files import load_schemas
+from taskloom.agent.plan.slots import ASK_AT_MOST, fill
 from taskloom.agent.reading.with_memory import read_with_memory
 from taskloom.agent.recall.experiences import made, settled
-from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.recall.memory import Examples, Memory, recollected
-from taskloom.agent.replying.templates import faults_of
-from taskloom.agent.settings import Style
-from taskloom.agent.turn.brief import Brief, Responder, ResponderError, TooLong
-from taskloom.agent.turn.choice import Chooser
-from taskloom.agent.turn.export import ThreadExport
-from taskloom.agent.turn.reading import Interpreter, Usage, View
+from taskloom.agent.turn.brief import Brief
+from taskloom.agent.turn.reading import Usage, View
 from taskloom.agent.turn.schemas import SchemaError, TaskSchema
-from taskloom.agent.turn.state import Approval, Change, Context, Decision, Pending, State, Turn, tasks_in
-from taskloom.agent.turn.steps import Step
+from taskloom.agent.turn.state import Change, Context, State, Turn
 from taskloom.memory.claims import Answer, answer
 from taskloom.memory.consolidate import Exchange
-from taskloom.memory.operations import Add, Check, Clarify, Complete, Operation, Outcome, Remove, apply
+from taskloom.memory.operations import Add, Check, Clarify, Complete, Outcome, apply
 from taskloom.memory.operations import Update as UpdateTask
 from taskloom.memory.records import now
 from taskloom.memory.retrieve import closure, render, render_revision, seeds
-from taskloom.memory.tasks import GraphError, TaskGraph, TaskNode
+from taskloom.memory.tasks import TaskGraph
 from taskloom.tools.agents import ABOVE, APPROVED, FOR, SHARED
 from taskloom.tools.shared import Shared
 
-Update = dict[str, Any]
-Grounding = Callable[[Sequence[Step], View], tuple[Operation, ...]]
+from .access import (
+    Update,
+    context_of,
+    exchanges_of,
+    graph_of,
+    last_exchanges,
+    pending_of,
+    question_of,
+    turn_of,
+    utterance_of,
+)
+from .approvals import NOT_APPROVED, approved, ask_first, load_decision
+from .services import Services
+from .writing import THANKS, written
 
-MAX_UTTERANCE = 20_000  # characters; a longer text is a document, not something said
 FOCUS = 12  # tasks kept in focus
-EXCHANGES = 2  # (user, assistant) pairs that go along for pronouns
 MISSED = 20  # turns for which answers tell that a message was not understood
-SMALL_TALK = 300  # characters of a reply to small talk
-THANKS = "Thank you, I noted that."
-NOT_APPROVED = "you did not approve it, so nothing was removed"
-
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Voice:
-    """Who understands, who answers, and who chooses tools where no slots decide it."""
-
-    interpreter: Interpreter
-    responder: Responder
-    chooser: Chooser | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Services:
-    """All that the nodes use and do not make: given to `build_graph` once.
-
-    voice: gives the voice for the model a run asks for ('' for the configured one, 'rules' for none).
-    template: answers without a model, when there is none, or when the model's reply is not right.
-    replies: who answers, where the run does not say. ground: from steps in words to operations; exactly: from
-    those that name tasks by id. check: what is wrong with a reply, in words. memory: what lasts beyond a
-    thread; None for nothing. tools: what tasks are carried out with; None for nothing. loads: what can be
-    loaded before the first turn, which else loads it.
-    """
-
-    voice: Callable[[str], Voice]
-    template: Responder
-    replies: Style = "auto"
-    clock: Callable[[], datetime] = datetime.now
-    ground: Grounding = ground
-    exactly: Grounding = ground_exactly
-    check: Callable[[str, Brief], Sequence[str]] = faults_of
-    memory: LongTerm | None = None
-    tools: Equipment | None = None
-    loads: tuple[Callable[[], object], ...] = ()
 
 
 # ---- the nodes ------------------------------------------------------------------------------------
@@ -166,11 +126,11 @@ def update_graph(state: State, runtime: Runtime[Context], *, services: Services)
     turn, context = turn_of(state), context_of(runtime)
     graph = graph_of(state)
     if text := state.get("load"):
-        return _load(text, state, graph, ask=context.approve)
+        return load_decision(text, state, graph, ask=context.approve)
     changes, changed = [], dict[str, None]()
     refused = _many_refused(turn, graph) if context.approve else None
     for operation in turn.operations:
-        if (refused is None and context.approve and not _approved(operation, graph)) or (
+        if (refused is None and context.approve and not approved(operation, graph)) or (
             refused and not isinstance(operation, Check | Clarify)
         ):
             outcome = Outcome(graph, operation, refused=NOT_APPROVED)
@@ -357,7 +317,7 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
         ),
         note=" ".join(filter(None, (turn.note, _left_out(turn)))),
         style=context.reply_style or services.replies,
-        exchanges=_exchanges(state.get("messages", [])),
+        exchanges=last_exchanges(state.get("messages", [])),
         now=services.clock(),
     )
     if turn.earlier or turn.known:  # told as it is: no model is to make anything of it
@@ -365,7 +325,7 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
     if turn.reply:
         message, usage = AIMessage(turn.reply, id=uuid4().hex), Usage()
     else:
-        message, usage = _written(brief, services.voice(context.model).responder, services)
+        message, usage = written(brief, services.voice(context.model).responder, services)
     turn = turn.model_copy(update={"reply": str(message.text)})
     return {"messages": [message], "turn": turn.with_usage(usage)}
 
@@ -398,7 +358,7 @@ def remember(state: State, runtime: Runtime[Context], *, services: Services) -> 
     focus = dict.fromkeys([*_touched(turn), *state.get("focus", ())])
     aside = bool(turn.changes) and all(isinstance(change.operation, Check) for change in turn.changes)
     question = turn.question or (
-        _question_of(state) if aside else None
+        question_of(state) if aside else None
     )  # what was asked can still be answered
     update |= {"question": question, "focus": tuple(focus)[:FOCUS]}
     counts = _counts(state)
@@ -408,7 +368,7 @@ def remember(state: State, runtime: Runtime[Context], *, services: Services) -> 
 def _kept(state: State, schemas: tuple[TaskSchema, ...], memory: Memory) -> Update:
     """Hand the records of a turn to long-term memory; what is still to be seen stays in the state."""
     turn, graph = turn_of(state), graph_of(state)
-    before = tuple(map(_pending, state.get("pending", ())))
+    before = tuple(map(pending_of, state.get("pending", ())))
     outline = "\n".join(render(graph[key]) for key in state.get("focus", ()) if key in graph)
     new = made(turn, before, thread=memory.thread, outline=outline)
     done, left = settled(before, turn, graph, feedback=state.get("feedback"))
@@ -421,25 +381,10 @@ def _kept(state: State, schemas: tuple[TaskSchema, ...], memory: Memory) -> Upda
     turns = (*waiting, (turn.number, now().isoformat(timespec="milliseconds"))) if turn.steps else waiting
     if turns and turn.steps:
         closed = any(isinstance(change.operation, Complete) and change.changed for change in turn.changes)
-        pairs = _exchanges(state.get("messages", ()), len(turns))
+        pairs = last_exchanges(state.get("messages", ()), len(turns))
         taken = memory.session(exchanges_of(turns, pairs, memory.thread), graph, closed=closed)
         update["unwritten"] = () if taken else turns
     return update
-
-
-def exchanges_of(
-    turns: Sequence[tuple[int, str]], pairs: Sequence[tuple[str, str]], thread: str
-) -> tuple[Exchange, ...]:
-    """Turns with what was said in them; pairs: the last (user, assistant) pairs, as far as there are."""
-    said = [("", "")] * (len(turns) - len(pairs)) + list(pairs)
-    return tuple(
-        Exchange(thread=thread, turn=number, at=datetime.fromisoformat(at), said=user, reply=reply)
-        for (number, at), (user, reply) in zip(turns, said, strict=True)
-    )
-
-
-def _pending(given: Any) -> Pending:
-    return given if isinstance(given, Pending) else Pending.model_validate(given)
 
 
 def apologise(state: State, error: NodeError) -> Command[Literal["respond"]]:
@@ -466,87 +411,13 @@ def _memory(services: Services, runtime: Runtime[Any]) -> Memory:
     return Memory(longterm, context.user_id, (info.thread_id if info else "") or "")
 
 
-def context_of(runtime: Runtime[Any]) -> Context:
-    """The context of a run: defaults without one; of a parent graph's own context, the user is known."""
-    given = runtime.context
-    if isinstance(given, Context):
-        return given
-    if isinstance(given, dict):
-        return Context.model_validate(given)
-    user = getattr(given, "user_id", None)
-    return Context(user_id=user) if isinstance(user, str) and user else Context()
-
-
-def graph_of(state: State) -> TaskGraph:
-    """The tasks of a state as a graph; the same one for the same tasks, so that nodes share its indexes.
-
-    Tasks of which most were there before make a graph that has the indexes of the one before.
-    """
-    tasks, recent = state.get("tasks", {}), tuple(_recent)
-    for known, graph in recent:
-        if known is tasks:
-            return graph
-    grown = (_grown(known, graph, tasks) for known, graph in reversed(recent))
-    graph = next((graph for graph in grown if graph is not None), None) or TaskGraph(tasks_in(tasks))
-    _recent.append((tasks, graph))
-    return graph
-
-
-def _grown(known: dict[str, TaskNode], graph: TaskGraph, tasks: dict[str, TaskNode]) -> TaskGraph | None:
-    """A graph of tasks by way of one of others, where the same ones are in both, but for a few."""
-    some = [key for key, _ in zip(known, range(9), strict=False)]
-    if not 0 < len(known) <= len(tasks) or not any(tasks.get(key) is known[key] for key in some):
-        return None
-    changed = {key: node for key, node in tasks.items() if known.get(key) is not node}
-    if len(changed) * 4 > len(tasks):
-        return None
-    grown = graph.with_nodes(tasks_in(changed).values())
-    return grown if list(grown) == list(tasks) else None
-
-
-_recent: deque[tuple[dict[str, TaskNode], TaskGraph]] = deque(maxlen=8)  # more than runs at a time
-
-
-def utterance_of(messages: Sequence[BaseMessage]) -> tuple[str, str]:
-    """The text of the last message if the user said it, without control characters, and what is wrong."""
-    if not messages or not isinstance(messages[-1], HumanMessage):
-        return "", "There is no message to read."
-    text = str(messages[-1].text)
-    if len(text) > MAX_UTTERANCE:
-        short = f"{text[:80]}…"
-        return (
-            short,
-            f"That is too long for me: {len(text):,} characters, where {MAX_UTTERANCE:,} is the most.",
-        )
-    kinds = [unicodedata.category(char) for char in text]
-    clean = [" " if kind in ("Cc", "Cs") and char not in "\n\t" else char
-             for char, kind in zip(text, kinds, strict=True)]  # fmt: skip
-    if all(kind[0] in "CZ" for kind in kinds):
-        return "", "I did not get any words. What should I note, change or look up?"
-    return "".join(clean).strip(), ""
-
-
-def turn_of(state: State) -> Turn:
-    """The turn in the state: this one's, or the last one's before `decompose`.
-
-    A server that is strict about types (LANGGRAPH_STRICT_MSGPACK) gives what it has read as plain data.
-    """
-    turn: Any = state.get("turn", {})
-    return turn if isinstance(turn, Turn) else Turn.model_validate(turn)
-
-
-def _question_of(state: State) -> Clarify | None:
-    question: Any = state.get("question")
-    return Clarify.model_validate(question) if isinstance(question, dict) else question
-
-
 def _view(state: State, number: int, context: Context, services: Services) -> View:
     return View(
         graph=graph_of(state),
         turn=number,
         focus=tuple(state.get("focus", ())),
-        question=_question_of(state),
-        exchanges=_exchanges(state.get("messages", [])),
+        question=question_of(state),
+        exchanges=last_exchanges(state.get("messages", [])),
         schemas=_kinds(context, services),
         now=services.clock(),
         budget=context.token_budget,
@@ -556,18 +427,6 @@ def _view(state: State, number: int, context: Context, services: Services) -> Vi
 def _kinds(context: Context, services: Services) -> tuple[TaskSchema, ...]:
     """The kinds of tasks of a run: its own, else those that come with the tools."""
     return load_schemas(context.schemas or (list(services.tools.schemas) if services.tools else []))
-
-
-def _exchanges(messages: Sequence[AnyMessage], count: int = EXCHANGES) -> tuple[tuple[str, str], ...]:
-    """The last (user, assistant) pairs, without a message that has no reply yet."""
-    answered = messages[:-1] if messages and isinstance(messages[-1], HumanMessage) else messages
-    recent = answered[-2 * count :]
-    pairs = pairwise(recent)
-    return tuple(
-        (str(said.text), str(reply.text))
-        for said, reply in pairs
-        if isinstance(said, HumanMessage) and isinstance(reply, AIMessage)
-    )
 
 
 def _touched(turn: Turn) -> tuple[str, ...]:
@@ -582,7 +441,7 @@ def _touched(turn: Turn) -> tuple[str, ...]:
 
 def _declined(state: State) -> tuple[str, ...]:
     """The task whose slot was asked for and not told, if that is what the user said."""
-    before = _question_of(state)
+    before = question_of(state)
     if not before or not any(step.act == "no" for step in turn_of(state).steps):
         return ()
     choice = before.choices[0] if before.choices else None
@@ -595,7 +454,7 @@ def _declined(state: State) -> tuple[str, ...]:
 def _counts(state: State) -> dict[str, int]:
     """How often each slot was asked for, after this turn; one that was declined counts as often enough."""
     turn, counts = turn_of(state), dict(state.get("asked", {}))
-    before = _question_of(state)
+    before = question_of(state)
     if before and (key := asked_key(before)) and any(step.act == "no" for step in turn.steps):
         counts[key] = ASK_AT_MOST
     if turn.question and (key := asked_key(turn.question)):
@@ -615,115 +474,4 @@ def _many_refused(turn: Turn, graph: TaskGraph) -> bool | None:
     if len(gone) < 2:
         return None
     titles = tuple(root.title for root in gone)
-    return not _ask("remove", f"Take {len(gone)} tasks out: {join(map(clip, titles), limit=8)}?", titles)
-
-
-def _approved(operation: Operation, graph: TaskGraph) -> bool:
-    """Whether an operation may go on; asks before a whole task with parts is removed."""
-    root = graph.get(operation.task) if isinstance(operation, Remove) else None
-    if (
-        root is None
-        or not root.active
-        or root.parent is not None
-        or not (parts := graph.subtree(root.id)[1:])
-    ):
-        return True
-    number = f"{len(parts)} part{'s' if len(parts) > 1 else ''}"
-    return _ask("remove", f"Remove {root.title} with its {number}?", (root.title, *(p.title for p in parts)))
-
-
-def _ask(action: Literal["remove", "load"], question: str, tasks: tuple[str, ...]) -> bool:
-    approval = Approval(action=action, question=question, tasks=tasks)
-    return interrupt(approval.model_dump(mode="json"), response_schema=Decision).approve is True
-
-
-def _load(text: str, state: State, graph: TaskGraph, *, ask: bool) -> Update:
-    """An export in place of the tasks; nothing changes where it cannot be read or is not wanted."""
-    turn = turn_of(state)
-    try:
-        export = ThreadExport.from_json(text)
-    except GraphError as error:
-        return {"turn": turn.model_copy(update={"reply": f"I could not load that: {error}."})}
-    count = f"{len(export.graph.active)} task{'s' if len(export.graph.active) != 1 else ''}"
-    there = tuple(root.title for root in graph.parts(None))
-    if ask and there and not _ask("load", f"Load {count} in place of what is there?", there):
-        return {"turn": turn.model_copy(update={"reply": "Nothing was loaded; everything is as it was."})}
-    loaded = {"number": max(turn.number, export.last_turn() + 1), "reply": f"Loaded {count}."}
-    update: Update = {
-        "tasks": Overwrite(dict(export.graph)),
-        "turn": turn.model_copy(update=loaded),
-        "focus": export.focus,
-        "question": None,
-    }
-    if export.messages:
-        update["messages"] = Overwrite([*export.as_messages(), *state.get("messages", [])])
-    return update
-
-
-def _written(brief: Brief, responder: Responder, services: Services) -> tuple[AIMessage, Usage]:
-    """The reply as the brief's style wants it, with what it cost."""
-    usage, begun = Usage(), time.monotonic()
-    if brief.style != "template" and (said := _small_talk(brief)) and not services.check(said, brief):
-        message, _ = _streamed(uuid4().hex, _pieces(said))
-        return message, usage
-    for _ in range(2 if _wants_model(brief) else 0):
-        key, pieces = uuid4().hex, responder.respond(brief)
-        try:
-            message, cost = _streamed(key, pieces)
-        except TooLong as error:
-            usage += error.usage
-            brief = replace(brief, faults=(str(error),), spent=time.monotonic() - begun)
-            continue
-        except ResponderError as error:
-            usage += error.usage
-            brief = replace(brief, note=" ".join(filter(None, [brief.note, str(error)])))
-            break
-        usage += cost
-        faults = tuple(services.check(str(message.text), brief))
-        if not faults:
-            return message, usage
-        brief = replace(brief, faults=faults, spent=time.monotonic() - begun)
-    message, cost = _streamed(uuid4().hex, services.template.respond(brief))
-    return message, usage + cost
-
-
-def _small_talk(brief: Brief) -> str:
-    """What the model that read the turn says to small talk; '' where there was anything else."""
-    turn = brief.turn
-    quiet = not (
-        turn.changes or turn.question or turn.proposals or turn.acts or turn.noted or brief.note or turn.note
-    )
-    if turn.by != "model" or not quiet or any(step.act != "chat" for step in turn.steps):
-        return ""
-    said = " ".join(step.value or "" for step in turn.steps).strip()
-    return said if len(said) <= SMALL_TALK else ""
-
-
-def _pieces(text: str) -> Generator[str, None, Usage]:
-    yield text
-    return Usage()
-
-
-def _wants_model(brief: Brief) -> bool:
-    """Whether the responder is to write: in style 'auto' what no template tells.
-
-    That is what tools gave, now or before, and answers to questions of no kind.
-    """
-    told = [brief.graph[key] for answer in brief.answers for key in answer.tasks if key in brief.graph]
-    by_tools = bool(brief.turn.acts) or any(node.source.startswith("tool:") for node in told)
-    return brief.style == "model" or (brief.style == "auto" and (brief.turn.asks_freely or by_tools))
-
-
-def _streamed(key: str, pieces: Generator[str, None, Usage]) -> tuple[AIMessage, Usage]:
-    """The message that the pieces make, each passed to the stream as it comes, with what it cost.
-
-    All chunks carry the id of the message: to a client a new id says that the text before was withdrawn.
-    """
-    text = ""
-    while True:
-        try:
-            piece = next(pieces)
-        except StopIteration as end:
-            return AIMessage(text, id=key), end.value
-        text += piece
-        push_message(AIMessageChunk(content=piece, id=key), state_key=None)
+    return not ask_first("remove", f"Take {len(gone)} tasks out: {join(map(clip, titles), limit=8)}?", titles)

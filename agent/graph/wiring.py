@@ -6,15 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from langchain_core.language_models import BaseChatModel
-
-from taskloom.agent.acting.subgraph import Equipment
+from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.language.foreign import English
-from taskloom.agent.models.narrator import Narrator
-from taskloom.agent.models.openai import ChatModel
-from taskloom.agent.plan.slots import load_schemas
+from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.reading.gate import Gate
 from taskloom.agent.reading.local import Local
 from taskloom.agent.reading.network import Packaged
@@ -31,13 +27,18 @@ from taskloom.memory.outbox import Outbox
 from taskloom.memory.policies import Policy
 from taskloom.memory.store import Store
 from taskloom.memory.tasks import TaskGraph
-from taskloom.tools.config import Loaded
 from taskloom.tools.journal import FileJournal
 
-from .nodes import Services, Voice
+from .services import Services, Voice
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from taskloom.agent.models.narrator import Narrator
+    from taskloom.agent.models.openai import ChatModel
+    from taskloom.tools.config import Loaded
 
 NO_MODEL = ("", "rules")
-
 OUTBOX, JOURNAL, MEMORY = "outbox.sqlite", "calls.sqlite", "memory"  # what is under the home
 
 
@@ -57,7 +58,8 @@ def default_services(given: Settings | None = None, *, kept: bool = True) -> Ser
         name = model or given.model
         if name in NO_MODEL:
             return Voice(rules, template)
-        from taskloom.agent.models.openai import ModelInterpreter, ModelResponder  # a second to import
+        from taskloom.agent.models.interpreter import ModelInterpreter  # a second to import
+        from taskloom.agent.models.responder import ModelResponder  # a second to import
 
         chat = chats(name)
         interpreter: Interpreter = English(replace(local, answered=True))
@@ -176,7 +178,6 @@ def longterm_of(
 
     @cache
     def narrator() -> Narrator:
-        from taskloom.agent.models.narrator import Narrator
 
         return Narrator((chats or _chats(given))(given.model))
 

@@ -9,8 +9,8 @@ from taskloom.agent.grounding.ladder.asking import has_former
 from taskloom.agent.language import values
 from taskloom.agent.language.wording import base, clip, word_set
 from taskloom.agent.language.words import singular, slot_name
-from taskloom.agent.plan.finder import is_member, is_person_slot
 from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.roles import is_member, is_person_slot
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import (
     Check,

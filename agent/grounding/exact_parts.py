@@ -13,7 +13,7 @@ from taskloom.agent.language import values
 from taskloom.agent.language.moving import later
 from taskloom.agent.language.wording import base, clip, join, word_set
 from taskloom.agent.language.words import content, slot_name
-from taskloom.agent.plan.finder import is_member
+from taskloom.agent.plan.roles import is_member
 from taskloom.agent.turn.steps import Detail, Step, StepPart
 from taskloom.memory.operations import (
     Check,

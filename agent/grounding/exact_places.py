@@ -17,8 +17,8 @@ from taskloom.agent.grounding.ladder.workspace import Ground, same_value
 from taskloom.agent.language import values
 from taskloom.agent.language.wording import base, clip, entries, join
 from taskloom.agent.language.words import content, singular, slot_name
-from taskloom.agent.plan.finder import is_member
 from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.roles import is_member
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import Add, Link, Operation, Update

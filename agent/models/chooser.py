@@ -88,7 +88,7 @@ class ModelChooser:
         read: Callable[[Mapping[str, Any]], Any],
     ) -> tuple[Any, Usage]:
         """What the answer is read as; one that cannot be read goes back, at most twice."""
-        from .openai import Meter, ModelFault, Unusable  # a second to import, and who has no model needs none
+        from .chat import Meter, ModelFault, Unusable  # a second to import, and who has no model needs none
 
         meter, talk, why = Meter(), list(messages), ""
         deadline = time.monotonic() + self._chat.settings.patience

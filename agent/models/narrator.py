@@ -23,7 +23,8 @@ from taskloom.memory.judge import Asked, trained
 from taskloom.memory.records import Fact
 
 from . import prompts
-from .openai import ChatModel, Meter, ModelFault
+from .chat import Meter, ModelFault
+from .openai import ChatModel
 from .wire import WireError, json_of
 
 _log = logging.getLogger(__name__)

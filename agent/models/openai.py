@@ -26,8 +26,7 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache, cached_property
@@ -38,7 +37,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import openai
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessageChunk, BaseMessage, SystemMessage
 from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from numpy.typing import NDArray
 from pydantic import SecretStr
@@ -52,116 +51,30 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from taskloom.agent.plan.outline import outline, quoted, schema_lines, talk_lines
+from taskloom.agent.plan.outline import quoted
 from taskloom.agent.settings import Settings
-from taskloom.agent.turn.brief import Brief, Responder, ResponderError, TooLong
-from taskloom.agent.turn.reading import Interpreter, Reading, Usage, View
+from taskloom.agent.turn.reading import Usage
 from taskloom.memory.store import StoreError
 
 from . import prompts
-from .briefing import reply_prompt
-from .examples import example
-from .wire import SCHEMA, WireError, steps_of
+from .chat import (
+    LATE,
+    TOO_LONG,
+    Meter,
+    Misconfigured,
+    ModelFault,
+    ModelSettings,
+    Oversized,
+    Rejected,
+    Unreachable,
+    Unusable,
+)
 
-EXAMPLE, EXAMPLES = 300, 1  # characters of an example in a prompt, and how many: each costs fifty tokens
-EMBEDDING_TIMEOUT = 30.0  # seconds for one request
-
-REPAIRS = 2
 CLOSING = 0.5  # seconds to end a request that is broken off
 LONGEST = 4_000  # characters of a reply; more only where the brief has more to list, twice what it lists
 MOST_READ = 2_000_000  # bytes of an answer on the wire: a piece of a stream takes some 300, whatever it holds
 _T = TypeVar("_T")
-LATE = "the model did not answer in time"
-TOO_LONG = "the model took too long"
 _log = logging.getLogger(__name__)
-
-
-class ModelFault(Exception):
-    """Something about the model went wrong; the message is for the user."""
-
-
-class Unreachable(ModelFault):
-    """No answer, or none in the protocol. retry_after: seconds that the endpoint asks to wait."""
-
-    def __init__(self, message: str, retry_after: float = 0.0) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
-
-    def __str__(self) -> str:
-        asks = f" and asks to wait {self.retry_after:.0f} s" if self.retry_after >= 1 else ""
-        return f"{self.args[0]}{asks}"
-
-
-class Misconfigured(ModelFault):
-    """A setting must be put right; the message names it."""
-
-
-class Rejected(ModelFault):
-    """The endpoint does not take this request, with this status."""
-
-    def __init__(self, message: str, status: int) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-class Unusable(ModelFault):
-    """An answer that cannot be used. text: what there was of it. why: what to tell the model."""
-
-    def __init__(self, why: str, text: str = "") -> None:
-        super().__init__("the model's answer could not be used")
-        self.why, self.text = why, text
-
-
-class Oversized(Unusable):
-    """An answer of a size that nobody asked for; what came of it was not kept."""
-
-    def __init__(self) -> None:
-        super().__init__("it was far too long")
-
-
-class Unwritten(ResponderError):
-    """The model could not write the reply; '' where the user knows why. usage: what trying cost."""
-
-    def __init__(self, message: str, usage: Usage) -> None:
-        super().__init__(message)
-        self.usage = usage
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSettings:
-    """Where the model is and how patient to be; times in seconds.
-
-    patience: for reading one utterance, or writing one reply: all requests with their waits and repairs.
-    tries: requests for one answer while the endpoint does not answer. backoff: the first wait between two,
-    doubled each time. cooldown: how long an endpoint that did not answer is left alone. temperature and
-    max_tokens are sent only where set: some models refuse them.
-    """
-
-    model: str
-    api_key: SecretStr | None = None
-    base_url: str | None = None
-    patience: float = 20.0
-    tries: int = 3
-    backoff: float = 0.5
-    cooldown: float = 20.0
-    temperature: float | None = None
-    max_tokens: int | None = None
-
-
-@dataclass(slots=True)
-class Meter:
-    """Adds up what the requests cost, failed ones included."""
-
-    usage: Usage = field(default_factory=Usage)
-
-    def request(self) -> None:
-        """Count a request that is about to be sent."""
-        self.usage += Usage(model_calls=1)
-
-    def tokens(self, reported: Any) -> None:
-        """Count the tokens of an answer as langchain reports them (None: not reported)."""
-        if reported:
-            self.usage += Usage(0, reported.get("input_tokens", 0), reported.get("output_tokens", 0))
 
 
 class _Lines:
@@ -491,48 +404,6 @@ def chat_client(given: Settings) -> BaseChatModel:
     return ChatOpenAI(**options)
 
 
-class EndpointEmbedder:
-    """Embeddings of an OpenAI-compatible endpoint (`memory.embed.Embedder`); vectors are made of length 1."""
-
-    def __init__(self, model: str, api_key: SecretStr | None, base_url: str | None) -> None:
-        """model: as the endpoint calls it; the name that an index is kept under."""
-        self.name = model
-        self._client = OpenAIEmbeddings(
-            model=model,
-            openai_api_key=api_key or SecretStr("not set"),
-            openai_api_base=base_url,
-            max_retries=2,
-            request_timeout=EMBEDDING_TIMEOUT,
-            check_embedding_ctx_length=False,  # else it downloads a tokenizer
-            model_kwargs={"encoding_format": "float"},
-        )
-
-    @cached_property
-    def dimension(self) -> int:
-        """The numbers in a vector, asked of the endpoint once."""
-        return int(self(["dimension"]).shape[1])
-
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of n texts: [n, d].
-
-        Raises:
-            StoreError: the endpoint gives none; the message names the setting.
-        """
-        if not texts:
-            return np.empty((0, self.dimension), np.float32)
-        try:
-            vectors = np.asarray(self._client.embed_documents(list(texts)), np.float32)
-            if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
-                raise ValueError("no vectors")
-        except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
-            raise StoreError(
-                f"the embeddings {quoted(self.name, 80)} cannot be had ({type(error).__name__}): check "
-                "TASKLOOM_EMBEDDINGS, OPENAI_BASE_URL and OPENAI_API_KEY"
-            ) from error
-        lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-        return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-
-
 async def _bounded(response: Any) -> None:
     """Stop reading an answer of the endpoint where it is longer than any can be; a hook of its client."""
     chunks = response.aiter_bytes
@@ -574,134 +445,49 @@ def _retry_after(error: openai.APIStatusError) -> float:
 # ---- the interpreter ------------------------------------------------------------------------------
 
 
-class ModelInterpreter:
-    """Reads an utterance with one model call; where that cannot be had, by the fallback, and says so."""
-
-    def __init__(self, chat: ChatModel, fallback: Interpreter) -> None:
-        self.chat, self.fallback = chat, fallback
-
-    def read(self, utterance: str, view: View) -> Reading:
-        """Read one utterance in the light of what there is; never raises for the model's sake.
-
-        Returns:
-            The model's steps, or the fallback's, with a note that says what is wrong with the model unless
-            the user was told before. The usage is that of all requests.
-        """
-        meter = Meter()
-        try:
-            return self.read_by_model(utterance, view, meter)
-        except ModelFault as fault:
-            first = self.chat.told.first(fault, "read")
-            reading = self.fallback.read(utterance, view)
-            note = f"{reading.note} I read this without the model: {fault}." if first else reading.note
-            return replace(reading, note=note.strip(), usage=reading.usage + meter.usage)
-
-    def read_by_model(self, utterance: str, view: View, meter: Meter) -> Reading:
-        """Read one utterance by the model alone; the meter counts the requests.
-
-        Raises:
-            ModelFault: it cannot be had, or not in the form of steps.
-        """
-        reading = self._read(utterance, view, meter)
-        self.chat.told.over("read")
-        return reading
-
-    def _read(self, utterance: str, view: View, meter: Meter) -> Reading:
-        deadline = time.monotonic() + self.chat.settings.patience
-        prompt, ids = reading_prompt(utterance, view)
-        messages: list[BaseMessage] = [SystemMessage(prompts.READ), HumanMessage(prompt)]
-        repairs = 0
-        while True:
-            text = ""
-            try:
-                text = self.chat.ask(messages, SCHEMA, meter, deadline)
-                steps = steps_of(text, utterance, view.graph, ids)
-                sure = all(step.act != "unsure" for step in steps)
-                return Reading(steps, sure=sure, by="model", usage=meter.usage)
-            except WireError as error:
-                unusable = Unusable(str(error), text)
-            except Unusable as fault:
-                unusable = fault
-            _log.info("the model's answer could not be used: %s", unusable.why)
-            if repairs == REPAIRS:
-                raise unusable
-            repairs += 1
-            # Only the latest failure goes along: the prompt does not grow with each.
-            messages = [*messages[:2], *_repair(unusable)]
-
-
-def _repair(fault: Unusable) -> Iterator[BaseMessage]:
-    if fault.text.strip():
-        yield AIMessage(fault.text[:1500].encode("utf-8", "replace").decode())
-    yield HumanMessage(prompts.REPAIR.format(error=fault.why[:300].encode("utf-8", "replace").decode()))
-
-
-def reading_prompt(utterance: str, view: View) -> tuple[str, tuple[str, ...]]:
-    """What the model is asked to read, and the ids of the tasks in it: number n is the n-th."""
-    shown = outline(utterance, view)
-    lines = ["Tasks:", *(shown.lines or ["none"])]
-    if view.schemas:
-        lines += ["Kinds of tasks and their slots:", *schema_lines(utterance, view.schemas, view.budget // 2)]
-    shown_before = [line for one in view.examples() if 0 < len(line := example(one)) <= EXAMPLE]
-    if shown_before:
-        lines += ["Read so before:", *shown_before[:EXAMPLES]]
-    if view.earlier:
-        lines.append(f"Last time: {quoted(view.earlier, 120)}")
-    lines += talk_lines(view.exchanges)
-    if view.question:
-        options = " / ".join(quoted(option, 80) for option in view.question.options)
-        lines.append(
-            f"Open question: {quoted(view.question.question)}{f', options {options}' if options else ''}"
-        )
-    lines.append(f"Message: {quoted(utterance, len(utterance))}")
-    return "\n".join(lines), shown.ids
-
-
 # ---- the responder --------------------------------------------------------------------------------
 
 
-class ModelResponder:
-    """Writes the reply of a turn with one model call, streamed.
+EMBEDDING_TIMEOUT = 30.0  # seconds for one request
 
-    fallback: writes it where the model does not, and says why where the user does not know; without one that
-    is an error to the caller.
-    """
 
-    def __init__(self, chat: ChatModel, fallback: Responder | None = None) -> None:
-        self.chat, self.fallback = chat, fallback
+class EndpointEmbedder:
+    """Embeddings of an OpenAI-compatible endpoint (`memory.embed.Embedder`); vectors are made of length 1."""
 
-    def respond(self, brief: Brief) -> Generator[str, None, Usage]:
-        """Yield the reply in pieces, the brief's note first; return what it cost.
+    def __init__(self, model: str, api_key: SecretStr | None, base_url: str | None) -> None:
+        """model: as the endpoint calls it; the name that an index is kept under."""
+        self.name = model
+        self._client = OpenAIEmbeddings(
+            model=model,
+            openai_api_key=api_key or SecretStr("not set"),
+            openai_api_base=base_url,
+            max_retries=2,
+            request_timeout=EMBEDDING_TIMEOUT,
+            check_embedding_ctx_length=False,  # else it downloads a tokenizer
+            model_kwargs={"encoding_format": "float"},
+        )
+
+    @cached_property
+    def dimension(self) -> int:
+        """The numbers in a vector, asked of the endpoint once."""
+        return int(self(["dimension"]).shape[1])
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of n texts: [n, d].
 
         Raises:
-            TooLong: it is longer than what was asked for; the rest is not read.
-            Unwritten: the model did not write it to its end, and there is no fallback.
+            StoreError: the endpoint gives none; the message names the setting.
         """
-        meter, begun, prompt = Meter(), False, reply_prompt(brief)
-        deadline = time.monotonic() + self.chat.settings.patience - brief.spent
-        messages = [SystemMessage(prompts.RESPOND), HumanMessage(prompt)]
-        left = max(LONGEST, 2 * len(prompt))
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
         try:
-            with closing(self.chat.stream(messages, meter, deadline)) as pieces:
-                for piece in pieces:
-                    left -= len(piece)
-                    if left < 0:
-                        raise Oversized
-                    if not begun and brief.note:
-                        yield f"{brief.note}\n\n"
-                    begun = True
-                    yield piece
-        except Oversized:
-            raise TooLong(meter.usage) from None
-        except ModelFault as fault:
-            first = self.chat.told.first(fault, "write")
-            why = f"I write this without the model: {fault}." if first else ""
-            if self.fallback is None:
-                raise Unwritten(why, meter.usage) from fault
-            if begun:
-                yield " …\n\n"
-            note = why if begun else f"{brief.note} {why}".strip()
-            usage = yield from self.fallback.respond(replace(brief, note=note))
-            return meter.usage + usage
-        self.chat.told.over("write")
-        return meter.usage
+            vectors = np.asarray(self._client.embed_documents(list(texts)), np.float32)
+            if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
+                raise ValueError("no vectors")
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
+            raise StoreError(
+                f"the embeddings {quoted(self.name, 80)} cannot be had ({type(error).__name__}): check "
+                "TASKLOOM_EMBEDDINGS, OPENAI_BASE_URL and OPENAI_API_KEY"
+            ) from error
+        lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+        return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)

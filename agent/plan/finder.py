@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from taskloom.agent.language import patterns as re
 from taskloom.agent.language import values
@@ -17,77 +16,10 @@ from taskloom.agent.language.words import (
     slot_group,
     slot_name,
 )
-from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import is_part
-from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
+from taskloom.memory.tasks import TaskGraph, TaskNode
 
-_MEMBER = re.compile(r"[a-z_]+?\d+$")
-
-
-def is_member(node: TaskNode) -> bool:
-    """Whether a task is one of many of its kind (item2, participant1), not a slot with a name of its own."""
-    return _numbered(node.slot)
-
-
-@lru_cache(maxsize=32_768)
-def _numbered(slot: str) -> bool:
-    return _MEMBER.fullmatch(slot.rpartition(".")[2]) is not None
-
-
-@lru_cache(maxsize=50_000)
-def _node_content(title: str, value: str | None, name: str) -> frozenset[str]:
-    return content(title) | content(value or "") | content(re.sub(r"\d+$", "", name))
-
-
-def words_of(node: Revision) -> frozenset[str]:
-    """The stems by which a task can be named."""
-    return _node_content(node.title, node.value, node.slot.rpartition(".")[2])
-
-
-def _stems(node: TaskNode) -> frozenset[str]:
-    """The stems by which a task can be named, as it is or was."""
-    return words_of(node).union(*map(words_of, node.history))
-
-
-_PERSON = re.compile(r"(?:participant|guest|assignee|attendee|speaker|player)")
-_COUNTED = frozenset(["party_size", "people", "guests", "guest", "count", "participants", "seats", "persons"])
-
-
-_ROLES: Mapping[str, Callable[[TaskNode], bool]] = {
-    "person": lambda node: _PERSON.match(node.name) is not None,
-    "assignee": lambda node: node.name.startswith("assignee"),
-    "counted": lambda node: node.name in _COUNTED,
-    "part": is_part,
-    "proposed": lambda node: node.status == "proposed",
-}
-
-
-def _roles(node: TaskNode) -> tuple[str, ...]:
-    """What a task is to readers that look for a few among many."""
-    return tuple(role for role, found in _ROLES.items() if found(node))
-
-
-def in_role(graph: TaskGraph, role: str) -> Iterator[TaskNode]:
-    """The tasks that are 'person', 'assignee', 'counted', 'part' or 'proposed', those out of the plan included.
-
-    They come in the order in which they came to be so; no others are walked.
-    """
-    nodes = (graph[key] for key in graph.index(_roles).get(role, ()))
-    return filter(_ROLES[role], nodes)
-
-
-def knows(graph: TaskGraph, words: str) -> bool:
-    """Whether some task, as it is or was, is named by all of these words."""
-    wanted = content(words)
-    if not wanted:
-        return False
-    index = graph.index(_stems)
-    lists = sorted((index.get(stem, ()) for stem in wanted), key=len)
-    common = set(lists[0]).intersection(*lists[1:])
-    return any(
-        wanted <= words_of(graph[key]) or any(wanted <= words_of(state) for state in graph[key].history)
-        for key in common
-    )
+from .roles import COUNTED, in_role, is_member, is_person_slot, stems_of, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +84,7 @@ class Finder:
         wanted = content(words)
         if not wanted:
             return []
-        index = self.graph.index(_stems)
+        index = self.graph.index(stems_of)
         unknown = [stem for stem in wanted if stem not in index and len(stem) > 2 and not stem.isdigit()]
         if unknown:  # 'lit review' is the literature review
             begun = {
@@ -179,7 +111,7 @@ class Finder:
                 continue
             if node.value is not None and not is_member(node) and not owned_by(node, words):
                 continue
-            own = words_of(node) if node.active else _stems(node)
+            own = words_of(node) if node.active else stems_of(node)
             shared = own & wanted
             if not shared:
                 continue
@@ -212,7 +144,7 @@ class Finder:
 
     def _candidates(self, wanted: frozenset[str], covering: float) -> Iterable[str]:
         """Ids of the tasks that may cover more than a share of the stems, with what they are part of and their parts."""
-        index = self.graph.index(_stems)
+        index = self.graph.index(stems_of)
         having = [index.get(stem, ()) for stem in wanted]
         named = dict.fromkeys(key for keys in having for key in keys)
         if covering <= 1 / len(wanted):
@@ -469,7 +401,7 @@ class Finder:
 
     def _counting(self, wanted: frozenset[str], *, people: bool) -> list[TaskNode]:
         """The active tasks that have a stem or are part of one that has; people: those that count people too."""
-        index = self.graph.index(_stems)
+        index = self.graph.index(stems_of)
         named = dict.fromkeys(key for stem in wanted for key in index.get(stem, ()))
         found = {node.id: node for key in named for node in (self.graph[key], *self.graph.parts(key))}
         if people:
@@ -488,7 +420,7 @@ class Finder:
         for node in self._counting(wanted, people=people):
             above = words_of(self.graph[node.parent]) if node.parent else frozenset()
             own = words_of(node)
-            if wanted & own or (people and node.name in _COUNTED):
+            if wanted & own or (people and node.name in COUNTED):
                 score = 2.0 + len(wanted & own)
             elif wanted and wanted <= (own | above):
                 score = 1.0
@@ -533,15 +465,3 @@ def owned_by(node: TaskNode, words: str) -> bool:
     """Whether words can mean a slot that belongs to somebody: 'my name' is not the dog's name."""
     owner = re.match(r"(.+?)'s ", node.title)
     return owner is None or content(owner[1]) <= content(words)
-
-
-def typed_in(title: str, slot: str) -> str | None:
-    """The value of a kind that stands in a title, if there is just one."""
-    kind = {"budget": "amount", "number": "time"}.get(slot, slot)
-    found = [span.text for span in values.spot(title) if span.kind == kind]
-    return found[0] if len(found) == 1 else None
-
-
-def is_person_slot(node: TaskNode) -> bool:
-    """Whether a task is a person: a participant, a guest, an assignee."""
-    return is_person_name(node.name)

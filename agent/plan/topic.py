@@ -15,9 +15,9 @@ from taskloom.agent.language.typed import kind_of
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.memory.words import STOP, words
 
-from .finder import is_member
 from .held import first_of, held_in, saying
 from .outline import is_assignee
+from .roles import is_member
 
 WEIGHTS = {
     "asked": (0, 0, .3, .9, .2, 3, 1.1, .4, 1.3, .6, 1.3, .2, .9, .1, .6, .7, 0, -.2),

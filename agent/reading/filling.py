@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from taskloom.agent.language.wording import spoken
-from taskloom.agent.plan.slots import held_slots, kind_of
+from taskloom.agent.plan.kinds import held_slots, kind_of
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.agent.turn.steps import Detail, Step

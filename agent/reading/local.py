@@ -16,7 +16,8 @@ from taskloom.agent.grounding.resolving.assemble import all_assembled, assembled
 from taskloom.agent.grounding.resolving.resolver import content
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, TOO_MUCH, clip
 from taskloom.agent.language.words import slot_name
-from taskloom.agent.plan.slots import ANY, allowed, offered_roots
+from taskloom.agent.plan.kinds import allowed, offered_roots
+from taskloom.agent.plan.slots import ANY
 from taskloom.agent.turn.clauses import Parse
 from taskloom.agent.turn.reading import Interpreter, Reading, View
 from taskloom.agent.turn.steps import Step

@@ -8,7 +8,7 @@ from dataclasses import replace
 from taskloom.agent.language.pointers import Reference, refer
 from taskloom.agent.language.wording import is_action, the
 from taskloom.agent.language.words import content
-from taskloom.agent.plan.slots import offered_roots
+from taskloom.agent.plan.kinds import offered_roots
 from taskloom.agent.reading.patterns.named import named_task
 from taskloom.agent.reading.patterns.states import wanted_again
 from taskloom.agent.recall.longterm import NEW

@@ -9,8 +9,9 @@ from datetime import datetime
 from taskloom.agent.language.pointers import asks_of_the_past, other_one
 from taskloom.agent.language.wording import spoken
 from taskloom.agent.language.words import content
-from taskloom.agent.plan.finder import in_role
-from taskloom.agent.plan.slots import Remembered, kind_of, missing_slots, offered_roots
+from taskloom.agent.plan.kinds import kind_of, missing_slots, offered_roots
+from taskloom.agent.plan.roles import in_role
+from taskloom.agent.plan.slots import Remembered
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.agent.turn.state import Known, Turn
 from taskloom.memory.claims import Answer

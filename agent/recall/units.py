@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Literal
 
 from taskloom.agent.language.wording import base, clip, day, join, spoken, the, title_of
-from taskloom.agent.plan.slots import Remembered, held_slots, kind_of, spoken_slots, telling_words
+from taskloom.agent.plan.kinds import held_slots, kind_of, spoken_slots, telling_words
+from taskloom.agent.plan.slots import Remembered
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.memory.judge import unit_text
 from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, record_id

@@ -23,7 +23,7 @@ from taskloom.agent.language.wording import (
     the,
     title_of,
 )
-from taskloom.agent.plan.finder import in_role
+from taskloom.agent.plan.roles import in_role
 from taskloom.agent.turn.brief import Brief
 from taskloom.agent.turn.calls import is_offer
 from taskloom.agent.turn.reading import Usage

@@ -92,7 +92,7 @@ class Threads:
             ).fetchall()
         found = []
         for thread, last in rows:
-            if newest := self.saver.get_tuple(_config(thread, checkpoint_id=last)):
+            if newest := self.saver.get_tuple(run_config(thread, checkpoint_id=last)):
                 turn = newest.checkpoint["channel_values"].get("turn", Turn())
                 used = datetime.fromisoformat(newest.checkpoint["ts"])
                 title = self._title(thread) or turn.utterance
@@ -108,7 +108,7 @@ class Threads:
                 (thread,),
             ).fetchall()
         for (checkpoint,) in rows:
-            found = self.saver.get_tuple(_config(thread, checkpoint_id=checkpoint))
+            found = self.saver.get_tuple(run_config(thread, checkpoint_id=checkpoint))
             if found and (turn := found.checkpoint["channel_values"].get("turn")):
                 return str(turn.utterance)
         return ""
@@ -145,5 +145,6 @@ class _Lock:
         self.lock = threading.Lock()
 
 
-def _config(thread: str, **more: str) -> RunnableConfig:
+def run_config(thread: str, **more: str) -> RunnableConfig:
+    """What a run on a thread is configured with."""
     return {"configurable": {"thread_id": thread, "checkpoint_ns": "", **more}}

@@ -14,7 +14,8 @@ from langchain_core.messages import HumanMessage
 from langgraph.types import Command, Interrupt, StateSnapshot
 
 from taskloom.agent.graph.build import build_graph
-from taskloom.agent.graph.nodes import Services, told_calls
+from taskloom.agent.graph.nodes import told_calls
+from taskloom.agent.graph.services import Services
 from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings, settings
 from taskloom.agent.turn.export import ThreadExport
@@ -22,7 +23,7 @@ from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.state import Approval, Context, Decision, Turn, tasks_in
 from taskloom.memory.tasks import TaskGraph
 
-from .store import ThreadInfo, Threads, _config
+from .store import ThreadInfo, Threads, run_config
 
 # ---- serialisation --------------------------------------------------------------------------------
 
@@ -144,7 +145,7 @@ class Taskloom:
 
     def state(self, thread: str = "main") -> StateSnapshot:
         """The state of a thread, as LangGraph gives it."""
-        return self.graph.get_state(_config(thread))
+        return self.graph.get_state(run_config(thread))
 
     def tasks(self, thread: str = "main") -> TaskGraph:
         """The tasks of a thread; empty for one that does not exist."""
@@ -195,7 +196,7 @@ class Taskloom:
         turn = Turn()
         interrupts: tuple[Interrupt, ...] = ()
         for part in self.graph.stream(
-            given, _config(thread), context=context, durability="exit",
+            given, run_config(thread), context=context, durability="exit",
             stream_mode=["messages", "values"] if show else ["values"], version="v2",
         ):  # fmt: skip
             if part["type"] == "values":

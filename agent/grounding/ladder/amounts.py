@@ -8,7 +8,7 @@ from taskloom.agent.language import patterns as re
 from taskloom.agent.language import values
 from taskloom.agent.language.moving import later
 from taskloom.agent.language.words import content, singular, slot_group
-from taskloom.agent.plan.finder import is_member, typed_in, words_of
+from taskloom.agent.plan.roles import is_member, typed_in, words_of
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Operation, Update
 from taskloom.memory.tasks import TaskNode

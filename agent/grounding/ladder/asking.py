@@ -8,7 +8,8 @@ from taskloom.agent.language import patterns as re
 from taskloom.agent.language import values
 from taskloom.agent.language.wording import entries, word_set
 from taskloom.agent.language.words import content, kind_name, singular, slot_group
-from taskloom.agent.plan.finder import Finder, is_member, is_person_slot, knows, words_of
+from taskloom.agent.plan.finder import Finder
+from taskloom.agent.plan.roles import is_member, is_person_slot, knows, words_of
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.claims import Verdict, answer
 from taskloom.memory.operations import Check, Question, QuestionKind, is_part

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from taskloom.agent.language import patterns as re
 from taskloom.agent.language.words import content, is_event, slot_group
-from taskloom.agent.plan.finder import is_member, is_person_slot, words_of
+from taskloom.agent.plan.roles import is_member, is_person_slot, words_of
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.operations import Merge, Part, Split, Update, is_part
 from taskloom.memory.tasks import TaskGraph, TaskNode

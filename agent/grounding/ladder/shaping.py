@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from taskloom.agent.language import patterns as re
 from taskloom.agent.language import values
 from taskloom.agent.language.words import content, is_event, singular, slot_group
-from taskloom.agent.plan.finder import is_member, is_person_slot, words_of
+from taskloom.agent.plan.roles import is_member, is_person_slot, words_of
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Link, Operation, Replace, Restore, Unlink, Update, names
 from taskloom.memory.tasks import TaskNode

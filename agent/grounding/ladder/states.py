@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from taskloom.agent.language import patterns as re
 from taskloom.agent.language.wording import entries, join
 from taskloom.agent.language.words import content, singular
-from taskloom.agent.plan.finder import is_member, is_person_slot, tool_results, words_of
+from taskloom.agent.plan.finder import tool_results
+from taskloom.agent.plan.roles import is_member, is_person_slot, words_of
 from taskloom.agent.turn.calls import reopened
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import (

@@ -16,7 +16,7 @@ from taskloom.agent.language.words import (
     kind_name,
     slot_name,
 )
-from taskloom.agent.plan.finder import is_member, is_person_slot
+from taskloom.agent.plan.roles import is_member, is_person_slot
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import Check, Question, Remove, Restore, Unlink, Update, is_part

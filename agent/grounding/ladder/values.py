@@ -10,8 +10,8 @@ from taskloom.agent.language import patterns as re
 from taskloom.agent.language import values
 from taskloom.agent.language.wording import spoken
 from taskloom.agent.language.words import GROUPS_OF_KIND, content, is_event, is_project, kind_name, slot_group
-from taskloom.agent.plan.finder import is_member, is_person_slot, knows, typed_in
-from taskloom.agent.plan.slots import allowed, held_slots, holds, schema_of
+from taskloom.agent.plan.kinds import allowed, held_slots, holds, schema_of
+from taskloom.agent.plan.roles import is_member, is_person_slot, knows, typed_in
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.operations import Add, Clarify, Operation, Restore, Update, names
 from taskloom.memory.tasks import TaskNode

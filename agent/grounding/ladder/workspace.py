@@ -9,7 +9,8 @@ from taskloom.agent.language import patterns as re
 from taskloom.agent.language import values
 from taskloom.agent.language.wording import base
 from taskloom.agent.language.words import content, is_event, kind_name, singular, slot_group, slot_name
-from taskloom.agent.plan.finder import Finder, is_member, owned_by
+from taskloom.agent.plan.finder import Finder, owned_by
+from taskloom.agent.plan.roles import is_member
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Add, Clarify, Confirm, Operation, Reject, Restore, Update, apply

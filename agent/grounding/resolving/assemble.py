@@ -1,6 +1,6 @@
 """From clauses to steps that name tasks by id: what each act of the local reader does to the plan.
 
-Each clause is tried on the plan that those before it leave behind, as `taskloom.agent.grounding.exact` will carry it
+Each clause is tried on the plan that those before it leave behind, as `grounding.exact` will carry it
 out; what has no clear place becomes a question back.
 """
 
@@ -16,7 +16,7 @@ from taskloom.agent.grounding.exact_places import Doubt, says_all
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import NOT_UNDERSTOOD, clip, word_set
-from taskloom.agent.plan.finder import is_member
+from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_slot
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.reading import View

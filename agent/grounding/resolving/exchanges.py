@@ -9,8 +9,8 @@ from dataclasses import replace
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.words import slot_name
-from taskloom.agent.plan.finder import is_member
 from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import kind_held, part_said
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail

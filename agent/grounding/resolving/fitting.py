@@ -11,8 +11,8 @@ from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import PLACES, kind_of, misfits, names_a_type, type_named, type_of
 from taskloom.agent.language.words import slot_name
-from taskloom.agent.plan.finder import is_member
 from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import View

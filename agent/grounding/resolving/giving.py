@@ -10,8 +10,8 @@ from taskloom.agent.language import values
 from taskloom.agent.language.typed import hour, kind_of
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import slot_name
-from taskloom.agent.plan.finder import is_member
 from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_slot, part_said
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail, Step

@@ -16,9 +16,9 @@ from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.grounding.ladder.workspace import Ground
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import word_set
-from taskloom.agent.plan.finder import is_member
 from taskloom.agent.plan.held import alike, first_of, having, held_in, saying
 from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import WEIGHTS, is_slot, topic_of
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import View

@@ -10,8 +10,8 @@ from taskloom.agent.grounding.exact_parts import moved
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import kind_of, lasting
-from taskloom.agent.plan.finder import is_member
 from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail

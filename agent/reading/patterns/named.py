@@ -13,7 +13,7 @@ from taskloom.agent.language import patterns as re
 from taskloom.agent.language.clauses import clause
 from taskloom.agent.language.phrases import details_of
 from taskloom.agent.language.wording import spoken
-from taskloom.agent.plan.slots import kind_asked_for, kind_named, kind_of, schema_of
+from taskloom.agent.plan.kinds import kind_asked_for, kind_named, kind_of, schema_of
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.agent.turn.steps import Step

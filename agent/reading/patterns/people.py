@@ -13,7 +13,7 @@ from taskloom.agent.language import patterns as re
 from taskloom.agent.language import values
 from taskloom.agent.language.clauses import Clause
 from taskloom.agent.language.phrases import NAME, list_words, noun_phrase_of, step_of
-from taskloom.agent.plan.finder import in_role
+from taskloom.agent.plan.roles import in_role
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import names
 

@@ -45,8 +45,9 @@ from taskloom.agent.language.statements import tells_of
 from taskloom.agent.language.wording import base as base_of
 from taskloom.agent.language.wording import spoken
 from taskloom.agent.language.words import CHAT, GROUPS_OF_KIND, MOODS, STOP, content, singular, slot_group
-from taskloom.agent.plan.finder import Finder, in_role, knows
-from taskloom.agent.plan.slots import asked_key, kind_named
+from taskloom.agent.plan.finder import Finder
+from taskloom.agent.plan.kinds import asked_key, kind_named
+from taskloom.agent.plan.roles import in_role, knows
 from taskloom.agent.turn.calls import is_offer
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.agent.turn.steps import Detail, Step

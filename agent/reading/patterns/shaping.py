@@ -23,7 +23,7 @@ from taskloom.agent.language.phrases import (
     step_of,
 )
 from taskloom.agent.language.words import slot_group
-from taskloom.agent.plan.finder import in_role
+from taskloom.agent.plan.roles import in_role
 from taskloom.agent.turn.steps import Detail, Step, StepPart
 
 from .states import removal

@@ -15,8 +15,8 @@ from taskloom.agent.language.clauses import Clause
 from taskloom.agent.language.statements import tells_of
 from taskloom.agent.language.wording import spoken, word_set
 from taskloom.agent.language.words import GROUPS_OF_KIND, content, slot_group
-from taskloom.agent.plan.finder import in_role
-from taskloom.agent.plan.slots import allowed, held_slots
+from taskloom.agent.plan.kinds import allowed, held_slots
+from taskloom.agent.plan.roles import in_role
 from taskloom.agent.turn.calls import is_offer
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.schemas import SlotSchema, TaskSchema

@@ -1,0 +1,127 @@
+"""What the nodes read of the state and the context."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import deque
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
+from langgraph.runtime import Runtime
+
+from taskloom.agent.turn.state import Context, Pending, State, Turn, tasks_in
+from taskloom.memory.consolidate import Exchange
+from taskloom.memory.operations import Clarify
+from taskloom.memory.tasks import TaskGraph, TaskNode
+
+Update = dict[str, Any]
+
+MAX_UTTERANCE = 20_000  # characters; a longer text is a document, not something said
+
+EXCHANGES = 2  # (user, assistant) pairs that go along for pronouns
+
+
+def exchanges_of(
+    turns: Sequence[tuple[int, str]], pairs: Sequence[tuple[str, str]], thread: str
+) -> tuple[Exchange, ...]:
+    """Turns with what was said in them; pairs: the last (user, assistant) pairs, as far as there are."""
+    said = [("", "")] * (len(turns) - len(pairs)) + list(pairs)
+    return tuple(
+        Exchange(thread=thread, turn=number, at=datetime.fromisoformat(at), said=user, reply=reply)
+        for (number, at), (user, reply) in zip(turns, said, strict=True)
+    )
+
+
+def pending_of(given: Any) -> Pending:
+    """An experience that waits for what comes of it, also where a server gives it as plain data."""
+    return given if isinstance(given, Pending) else Pending.model_validate(given)
+
+
+def context_of(runtime: Runtime[Any]) -> Context:
+    """The context of a run: defaults without one; of a parent graph's own context, the user is known."""
+    given = runtime.context
+    if isinstance(given, Context):
+        return given
+    if isinstance(given, dict):
+        return Context.model_validate(given)
+    user = getattr(given, "user_id", None)
+    return Context(user_id=user) if isinstance(user, str) and user else Context()
+
+
+def graph_of(state: State) -> TaskGraph:
+    """The tasks of a state as a graph; the same one for the same tasks, so that nodes share its indexes.
+
+    Tasks of which most were there before make a graph that has the indexes of the one before.
+    """
+    tasks, recent = state.get("tasks", {}), tuple(_recent)
+    for known, graph in recent:
+        if known is tasks:
+            return graph
+    grown = (_grown(known, graph, tasks) for known, graph in reversed(recent))
+    graph = next((graph for graph in grown if graph is not None), None) or TaskGraph(tasks_in(tasks))
+    _recent.append((tasks, graph))
+    return graph
+
+
+def _grown(known: dict[str, TaskNode], graph: TaskGraph, tasks: dict[str, TaskNode]) -> TaskGraph | None:
+    """A graph of tasks by way of one of others, where the same ones are in both, but for a few."""
+    some = [key for key, _ in zip(known, range(9), strict=False)]
+    if not 0 < len(known) <= len(tasks) or not any(tasks.get(key) is known[key] for key in some):
+        return None
+    changed = {key: node for key, node in tasks.items() if known.get(key) is not node}
+    if len(changed) * 4 > len(tasks):
+        return None
+    grown = graph.with_nodes(tasks_in(changed).values())
+    return grown if list(grown) == list(tasks) else None
+
+
+_recent: deque[tuple[dict[str, TaskNode], TaskGraph]] = deque(maxlen=8)  # more than runs at a time
+
+
+def utterance_of(messages: Sequence[BaseMessage]) -> tuple[str, str]:
+    """The text of the last message if the user said it, without control characters, and what is wrong."""
+    if not messages or not isinstance(messages[-1], HumanMessage):
+        return "", "There is no message to read."
+    text = str(messages[-1].text)
+    if len(text) > MAX_UTTERANCE:
+        short = f"{text[:80]}…"
+        return (
+            short,
+            f"That is too long for me: {len(text):,} characters, where {MAX_UTTERANCE:,} is the most.",
+        )
+    kinds = [unicodedata.category(char) for char in text]
+    clean = [" " if kind in ("Cc", "Cs") and char not in "\n\t" else char
+             for char, kind in zip(text, kinds, strict=True)]  # fmt: skip
+    if all(kind[0] in "CZ" for kind in kinds):
+        return "", "I did not get any words. What should I note, change or look up?"
+    return "".join(clean).strip(), ""
+
+
+def turn_of(state: State) -> Turn:
+    """The turn in the state: this one's, or the last one's before `decompose`.
+
+    A server that is strict about types (LANGGRAPH_STRICT_MSGPACK) gives what it has read as plain data.
+    """
+    turn: Any = state.get("turn", {})
+    return turn if isinstance(turn, Turn) else Turn.model_validate(turn)
+
+
+def question_of(state: State) -> Clarify | None:
+    """The question that the assistant left open."""
+    question: Any = state.get("question")
+    return Clarify.model_validate(question) if isinstance(question, dict) else question
+
+
+def last_exchanges(messages: Sequence[AnyMessage], count: int = EXCHANGES) -> tuple[tuple[str, str], ...]:
+    """The last (user, assistant) pairs, without a message that has no reply yet."""
+    answered = messages[:-1] if messages and isinstance(messages[-1], HumanMessage) else messages
+    recent = answered[-2 * count :]
+    pairs = pairwise(recent)
+    return tuple(
+        (str(said.text), str(reply.text))
+        for said, reply in pairs
+        if isinstance(said, HumanMessage) and isinstance(reply, AIMessage)
+    )

@@ -1,0 +1,61 @@
+"""What takes much out of a plan is approved first."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from langgraph.types import Overwrite, interrupt
+
+from taskloom.agent.turn.export import ThreadExport
+from taskloom.agent.turn.state import Approval, Decision, State
+from taskloom.memory.operations import Operation, Remove
+from taskloom.memory.tasks import GraphError, TaskGraph
+
+from .access import Update, turn_of
+
+NOT_APPROVED = "you did not approve it, so nothing was removed"
+
+
+def approved(operation: Operation, graph: TaskGraph) -> bool:
+    """Whether an operation may go on; asks before a whole task with parts is removed."""
+    root = graph.get(operation.task) if isinstance(operation, Remove) else None
+    if (
+        root is None
+        or not root.active
+        or root.parent is not None
+        or not (parts := graph.subtree(root.id)[1:])
+    ):
+        return True
+    number = f"{len(parts)} part{'s' if len(parts) > 1 else ''}"
+    return ask_first(
+        "remove", f"Remove {root.title} with its {number}?", (root.title, *(p.title for p in parts))
+    )
+
+
+def ask_first(action: Literal["remove", "load"], question: str, tasks: tuple[str, ...]) -> bool:
+    """Interrupt for an approval, and whether it was given."""
+    approval = Approval(action=action, question=question, tasks=tasks)
+    return interrupt(approval.model_dump(mode="json"), response_schema=Decision).approve is True
+
+
+def load_decision(text: str, state: State, graph: TaskGraph, *, ask: bool) -> Update:
+    """An export in place of the tasks; nothing changes where it cannot be read or is not wanted."""
+    turn = turn_of(state)
+    try:
+        export = ThreadExport.from_json(text)
+    except GraphError as error:
+        return {"turn": turn.model_copy(update={"reply": f"I could not load that: {error}."})}
+    count = f"{len(export.graph.active)} task{'s' if len(export.graph.active) != 1 else ''}"
+    there = tuple(root.title for root in graph.parts(None))
+    if ask and there and not ask_first("load", f"Load {count} in place of what is there?", there):
+        return {"turn": turn.model_copy(update={"reply": "Nothing was loaded; everything is as it was."})}
+    loaded = {"number": max(turn.number, export.last_turn() + 1), "reply": f"Loaded {count}."}
+    update: Update = {
+        "tasks": Overwrite(dict(export.graph)),
+        "turn": turn.model_copy(update=loaded),
+        "focus": export.focus,
+        "question": None,
+    }
+    if export.messages:
+        update["messages"] = Overwrite([*export.as_messages(), *state.get("messages", [])])
+    return update
