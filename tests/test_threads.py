@@ -63,7 +63,7 @@ def test_open_takes_what_the_settings_say(tmp_path: Path) -> None:
 
 
 def test_more_threads_than_are_remembered(app: Taskloom, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("taskloom.agent.threads.taskloom._WARM_THREADS", 2)
+    monkeypatch.setattr("taskloom.agent.threads.checkpoints._WARM_THREADS", 2)
     for turn in range(1, 4):
         for name in "abcd":
             assert app.talk(f"task job{turn}", thread=name).number == turn
