@@ -130,6 +130,9 @@ _PEOPLE = frozenset(
 _OF_DEEDS = frozenset({"assignee", "deadline", "due"})
 """Names of slots that only something to be done has, whatever else is known of it."""
 
+_WHEN = re.compile(r"(?:^|_)(?:date|day|time|when|start|end|from|until|hours?)s?(?:_|$)")
+"""Names of slots that say when: what has one takes place, what has none is to be done."""
+
 
 def _base(node: TaskNode) -> str:
     return re.sub(r"\d+$", "", node.name)
@@ -596,7 +599,8 @@ def _open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[str]]:
     """What is still to do in some trees, parts first; and the tasks there that are known facts.
 
     A filled task is a fact, and so is an open one whose parts are people. A part with slots of its own is
-    still to be done; a whole task of which all is known counts as known here, unless it is due or somebody's.
+    still to be done; a whole task of which all is known, and when, counts as known here, unless it is due or
+    somebody's.
     """
     left: dict[str, None] = {}
     known: set[str] = set()
@@ -605,7 +609,12 @@ def _open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[str]]:
         facts = bool(parts) and all(part.id in known for part in parts)
         return facts and (
             all(_base(part) in _PEOPLE for part in parts)
-            or (node.parent is None and not _tied(graph, node.id) and _OF_DEEDS.isdisjoint(map(_base, parts)))
+            or (
+                node.parent is None
+                and not _tied(graph, node.id)
+                and _OF_DEEDS.isdisjoint(map(_base, parts))
+                and any(_WHEN.search(_base(part)) for part in parts)
+            )
         )
 
     stack: list[tuple[str, tuple[TaskNode, ...] | None]] = [(key, None) for key in reversed(list(roots))]

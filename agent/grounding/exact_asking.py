@@ -51,7 +51,9 @@ class Asking(Places):
         within = self.whole_of(step)
         if asked.value and asked.kind in _OF_A_PERSON and (node is None or node.value is None):
             whole = node or within
-            his = self._tasks_of(asked.value, whole)
+            his = tuple(dict.fromkeys(
+                key for one in self._wholes(step, whole) for key in self._tasks_of(asked.value, one)
+            ))  # fmt: skip
             saying = self._saying_so(asked.value, whole) if asked.kind != "status" else ()
             naming = self._naming(asked.value, ()) if asked.value[:1].isupper() else ()
             if his or (naming and not (saying and asked.kind == "list")):
@@ -78,6 +80,11 @@ class Asking(Places):
             slot=lacking, act=asked.act, denied=asked.denied, container=container.id if container else None,
         )  # fmt: skip
         self._check(step, question)
+
+    def _wholes(self, step: Step, whole: TaskNode | None) -> list[TaskNode | None]:
+        """The tasks that are asked about, one or several; None for all there are."""
+        beside = (self.graph.get(item.task or "") for item in step.items)
+        return [whole, *(one for one in beside if one is not None)]
 
     def _told_as(self, kind: QuestionKind, step: Step, tasks: Sequence[str]) -> QuestionKind:
         """What a question is answered with: of a task that is no list, all that is in it."""

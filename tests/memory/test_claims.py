@@ -415,7 +415,7 @@ def test_summary(trip: TaskGraph, kitchen: TaskGraph) -> None:
 
 @pytest.fixture
 def house() -> TaskGraph:
-    """t1 house: t2 walls, t3 paint (needs walls), t4 pictures (need paint); t5 facts: t6 colour."""
+    """t1 house: t2 walls, t3 paint (needs walls), t4 pictures (need paint); t5 visit: t6 date."""
     return play(
         (
             "do up the house",
@@ -424,8 +424,8 @@ def house() -> TaskGraph:
                 Add(slot="house.walls", title="Dry the walls", parent="t1"),
                 Add(slot="house.paint", title="Paint", parent="t1", depends_on=("t2",)),
                 Add(slot="house.pictures", title="Hang pictures", parent="t1", depends_on=("t3",)),
-                Add(slot="facts", title="Facts"),
-                Add(slot="facts.colour", title="Colour", value="red", parent="t5"),
+                Add(slot="visit", title="Visit"),
+                Add(slot="visit.date", title="Date", value="red", parent="t5"),
                 Add(slot="house.tape", title="Tape", parent="t1", depends_on=("t5", "t6")),
             ],
         ),
@@ -446,9 +446,27 @@ def test_left_and_next(house: TaskGraph) -> None:
     assert stale["t7"].stale_since == 2
     assert ask(stale, "left").tasks == ("t2", "t3", "t4", "t7", "t1")
     filled = apply(
-        apply(house, Update(task="t7", value="wide"), turn=2).graph, Update(task="t6", value="blue"), turn=3
+        apply(house, Update(task="t7", value="wide"), turn=2).graph,
+        Update(task="t6", value="blue"),
+        turn=3,
     )
     assert "t7" in ask(filled.graph, "left").tasks
+
+
+def test_what_has_no_date_is_left_whatever_is_known_of_it() -> None:
+    towels = play(
+        (
+            "6 towels for room 404",
+            [
+                Add(slot="task", title="6 towels"),
+                Add(slot="task.room", title="Room", value="404", parent="t1"),
+                Add(slot="dinner", title="Dinner"),
+                Add(slot="dinner.start_time", title="Start", value="7 pm", parent="t3"),
+                Add(slot="task2", title="Washer"),
+            ],
+        ),
+    )
+    assert ask(towels, "left").tasks == ("t1", "t5")
 
 
 def test_a_step_with_slots_of_its_own_is_still_to_do() -> None:
