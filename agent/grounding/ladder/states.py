@@ -34,12 +34,22 @@ class States(Tasks, Reverts):
     def _remove(self, step: Step) -> None:
         within = self.within(step)
         if step.everyone and not step.target and not step.items:
-            container = within or self.container("")
-            for node in self.members(container) if container else ():
+            for node in self._all_that_is_meant(step, within):
                 self.do(Remove(task=node.id), step.text)
             return
         for words in [item.value for item in step.items] or [step.target]:
             self._leave(step, words, within, Remove)
+
+    def _all_that_is_meant(self, step: Step, within: TaskNode | None) -> list[TaskNode]:
+        """What 'everything' is: what is on the list that is talked of, else all that is planned."""
+        container = within or self.container("")
+        listed = list(self.members(container)) if container is not None else []
+        if within is not None or re.search(r"\b(?:items?|guests?)\b", step.text, re.IGNORECASE):
+            return listed
+        beside = self.graph.parts(container.id) if container is not None else ()
+        if listed and all(node in listed for node in beside):
+            return listed
+        return list(self.graph.parts(None))
 
     def _hold(self, step: Step) -> None:
         for words in [item.value for item in step.items] or [step.target]:
