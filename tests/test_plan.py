@@ -152,6 +152,9 @@ def test_a_text_of_hundreds_of_values_ends() -> None:
         ("weds", "", "date"), ("the 3rd", "", "date"), ("half 8", "", "time"), ("11.40", "at ", "time"),
         ("7", "at ", "time"), ("7", "", "count"), ("75", "by ", "count"), ("half an hour", "", "duration"),
         ("the barn", "", None), ("mid march", "", "date"), ("on sat 14 june", "", "date"),
+        ("two o'clock", "", "time"), ("seven in the evening", "", "time"), ("one evening", "", None),
+        ("three hundred and fifty quid", "", "amount"), ("fifteen hundred euros", "", "amount"),
+        ("eight hundred and fifty", "", "count"), ("and so on", "", None),
     ],
 )  # fmt: skip
 def test_kinds_of_values(value: str, lead: str, kind: str | None) -> None:

@@ -28,13 +28,18 @@ _CLOCK = re.compile(
 _LED = re.compile(r"\b(?:at|by|from|till|until|before|after|around|about|past|to)\s+$", re.IGNORECASE)
 _HOUR = re.compile(
     r"(?:(?:half|quarter|twenty|ten|five)(?: past| to)? )?(?:\d{1,2}|one|two|three|four|five|six|seven|eight"
-    r"|nine|ten|eleven|twelve)(?:[ -]?(?:thirty|fifteen|forty[ -]five|fortyfive))?(?:[ -]?ish)?(?: ?[ap]m)?",
+    r"|nine|ten|eleven|twelve)(?:[ -]?(?:thirty|fifteen|forty[ -]five|fortyfive))?(?:[ -]?ish)?(?: ?[ap]m)?"
+    r"(?: o['’]?clock)?(?: in the (?:morning|afternoon|evening)| at night| tonight)?",
     re.IGNORECASE,
 )
 _MONEY = re.compile(
-    rf"(?:(?:{'|'.join(values.NUMBER_WORDS)}|\d[\d.,]*+|an?)[ -]?)+"
-    r"(?:quid|bucks?|grand|pence|p|cents?|fivers?|tenners?)"
+    rf"(?:(?:{'|'.join(values.NUMBER_WORDS)}|thousand|and|\d[\d.,]*+|an?)[ -]?)+"
+    r"(?:quid|bucks?|grand|pence|p|cents?|fivers?|tenners?|pounds?|euros?|dollars?)"
     r"(?: (?:each|a|an|per) ?\w*)?",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(
+    rf"(?:{'|'.join(values.NUMBER_WORDS)})(?:[ -](?:and |thousand|{'|'.join(values.NUMBER_WORDS)})+)+",
     re.IGNORECASE,
 )
 _NOT_A_HOUR = re.compile(r"(?:\d{1,2}|[a-z]+)", re.IGNORECASE)
@@ -72,7 +77,7 @@ def kind_of(value: str, lead: str = "") -> str | None:
         and (len(clock[1]) > 1 or not bare.isdigit())
     ):
         return "time"
-    return found
+    return "count" if found is None and _COUNT.fullmatch(text) else found
 
 
 def hour(text: str) -> bool:
