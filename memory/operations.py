@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from . import presence, replacing, splitting, ties, undoing, values
+from . import leaving, replacing, splitting, ties, undoing, values
 from .change import Change, Refusal
-from .presence import free_slot
+from .leaving import free_slot
 from .splitting import is_part
 from .tasks import Status, TaskGraph, plain
 from .undoing import redoable, undoable
@@ -303,9 +303,9 @@ _HANDLERS: dict[str, Callable[[Change, Any], None]] = {
     "add": values.add,
     "update": values.update,
     "replace": replacing.replace,
-    "remove": presence.leave_as("removed"),
-    "inactivate": presence.leave_as("inactive"),
-    "restore": presence.restore,
+    "remove": leaving.leave_as("removed"),
+    "inactivate": leaving.leave_as("inactive"),
+    "restore": leaving.restore,
     "rollback": undoing.rollback,
     "undo": undoing.undo,
     "link": ties.link,

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from .change import Change, Refusal
-from .presence import bring_back, take_out, unused_slot, went_with
-from .tasks import TaskNode
+from .leaving import bring_back, take_out, unused_slot, went_with
+from .tasks import TaskGraph, TaskNode
 
 if TYPE_CHECKING:  # `operations` carries out its models with what is here
     from .operations import Merge, Split
@@ -84,3 +84,8 @@ def is_part(node: TaskNode) -> bool:
 
 def _born_in_split(node: TaskNode) -> bool:
     return node.states()[0].op == "split"
+
+
+def split_into(graph: TaskGraph, key: str) -> list[TaskNode]:
+    """The parts that a task was split into, gone ones included."""
+    return [part for part in graph.parts(key, gone=True) if is_part(part)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import dag
 from .change import Change, Refusal
-from .presence import refuse_taken
+from .leaving import refuse_taken
 from .tasks import CONTENT, Revision, TaskGraph, TaskNode
 
 if TYPE_CHECKING:  # `operations` carries out its models with what is here

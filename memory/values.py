@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from .change import Change, Refusal
-from .presence import take_out
+from .leaving import take_out
 from .tasks import GONE, Status, TaskGraph, TaskNode
 from .ties import refuse_cycle
 
