@@ -12,12 +12,10 @@ _MEMBER_NAMES = frozenset(
     {"item", "participant", "ingredient", "step", "guest", "member", "person", "attendee"}
 )
 
-
 _PEOPLE = frozenset(
     {"participant", "guest", "member", "person", "attendee", "speaker", "player", "passenger"}
 )
 """Names of members that are there, and not to be done."""
-
 
 _OF_DEEDS = frozenset({"assignee", "deadline", "due"})
 """Names of slots that only something to be done has, whatever else is known of it."""
