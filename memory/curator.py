@@ -7,9 +7,9 @@ from typing import TypeGuard, TypeVar
 
 from .consolidate import Decider, consolidate
 from .facts import FactGraph
+from .keeping import AnyRecord, Store
 from .policies import Outcome, Policy, conclude
 from .records import Experience, Fact, IntentUnit, Stream
-from .store import AnyRecord, Store
 
 SIMILAR = 10  # stored facts that are compared with each new one (TeleMem)
 

@@ -1,8 +1,4 @@
-"""Where long-term memory is kept: the Store protocol, in memory and in Chroma (the only import of it).
-
-    StoreError            the store cannot do what was asked; the message says what to do
-    ├── StoreBusyError    the folder is open elsewhere
-    └── EmbeddingMismatch the index was made with another embedder
+"""Where long-term memory is kept for good: in Chroma, of which this is the only import.
 
 Each user has a collection of their own. What is searched is in memory, a `Corpus` for each of the users who
 came last; Chroma is what lasts. Chroma's own index is never asked: it knows no words, and at the size of one
@@ -11,315 +7,45 @@ user's memory a matrix product is fast and exact.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
-import shutil
-import sqlite3
-import struct
 import uuid
-from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias, TypeVar
+from threading import Lock
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-import numpy as np
-from filelock import FileLock, Timeout
-
+from .chroma_files import Folder
 from .embed import Embedder, Vectors
-from .ranking import Corpus, Hit
-from .records import Experience, Fact, IntentUnit, Kind, Stream, read_record, searched
+from .errors import EmbeddingMismatch, StoreBusyError, StoreError, explained
+from .keeping import AnyRecord, BaseStore, InMemoryStore, Store, digest, known_user
+from .ranking import Corpus
+from .records import Stream, searched
+from .warm import Warm, batches, kept, refresh, stored
 
 if TYPE_CHECKING:  # importing Chroma takes a second; who asks for no ChromaStore need not wait
     from chromadb.api.client import Client
     from chromadb.api.models.Collection import Collection
     from chromadb.api.types import EmbeddingFunction
 
-AnyRecord: TypeAlias = Experience | Fact | IntentUnit
-
 _PREFIX = "taskloom-"
 _NEXT = "-next"  # name of a collection that is being embedded anew
 _STREAM = "-stream"  # name of a collection without records, whose metadata have the user's stream
-_LOCKS = 32  # users share this many locks
 _WARM = 100_000  # records kept in memory, over all users; about 3 KB each
 _PATIENCE = 60  # seconds until a server must have answered
 _PAGE = 500  # collections listed at a time
-_NAMED = (
-    10_000  # marks in one query: SQLite takes some 30,000, and with more than these it is slower than all
-)
-_SEGMENT = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-T = TypeVar("T")
+_NAMED = 10_000  # marks in one query: SQLite takes some 30,000, but from here on to read all is faster
 
+__all__ = [
+    "AnyRecord", "ChromaStore", "EmbeddingMismatch", "InMemoryStore", "Store", "StoreBusyError", "StoreError",
+]  # fmt: skip
 
-class StoreError(Exception):
-    """The store cannot do what was asked. The message says what to do."""
 
-
-class StoreBusyError(StoreError):
-    """The folder of an embedded store is open elsewhere."""
-
-
-class EmbeddingMismatch(StoreError):
-    """A user's index was made with another embedder than the one in use."""
-
-
-class Store(Protocol):
-    """Records by user. No user is special, and none is seen by another.
-
-    A user is any text but the empty one. Every call raises ValueError for a user that is empty or no text,
-    and StoreError if the store fails. What was put is kept once `put` has returned. Threads may share it.
-    """
-
-    @property
-    def embedder(self) -> Embedder:
-        """What gives texts their vectors here."""
-        ...
-
-    def put(self, user: str, records: Sequence[AnyRecord]) -> None:
-        """Adds records, in place of those with the same id."""
-        ...
-
-    def get(self, user: str, ids: Sequence[str]) -> dict[str, AnyRecord]:
-        """The records with these ids, as far as there are any, by id."""
-        ...
-
-    def records(self, user: str, kind: Kind | None = None) -> tuple[AnyRecord, ...]:
-        """All records, or those of a kind, ordered by time and id."""
-        ...
-
-    def newest(self, user: str) -> tuple[IntentUnit, ...]:
-        """The newest unit of each intent, and the newest of another thread."""
-        ...
-
-    def search(self, user: str, text: str, *, kind: Kind | None = None, limit: int = 10) -> tuple[Hit, ...]:
-        """The records that match a text by words and by meaning, best first, at most `limit`."""
-        ...
-
-    def delete(self, user: str, ids: Sequence[str]) -> None:
-        """Takes records out; unknown ids are passed over. `compact` takes their traces off the disk."""
-        ...
-
-    def stream(self, user: str) -> Stream:
-        """How far the user's stream of work has come; of no steps where none was put."""
-        ...
-
-    def put_stream(self, user: str, stream: Stream) -> None:
-        """Keeps how far the user's stream of work has come."""
-        ...
-
-    def forget(self, user: str) -> None:
-        """Takes out all that is kept of a user, traces included."""
-        ...
-
-    def users(self) -> tuple[str, ...]:
-        """Who has a memory here, in order."""
-        ...
-
-    def count(self, user: str, kind: Kind | None = None) -> int:
-        """How many records, of a kind or of all."""
-        ...
-
-    def compact(self) -> None:
-        """Takes what was deleted or replaced off the disk."""
-        ...
-
-    def reembed(self, user: str | None = None) -> int:
-        """Makes the index of a user, or of all, anew where another embedder made it; how many records."""
-        ...
-
-    def close(self) -> None:
-        """Lets go of what is open; a closed store is not used again."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-
-class _Base(ABC):
-    """What both stores share: a lock for each user, vectors made before it is taken, reading a corpus."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._locks = tuple(RLock() for _ in range(_LOCKS))
-
-    # ---- what a store has of its own; called with the user's lock held ------------------------------
-
-    @abstractmethod
-    def _corpus(self, user: str) -> Corpus:
-        """All records of a user, up to date."""
-        ...
-
-    @abstractmethod
-    def _write(self, user: str, records: Sequence[AnyRecord], vectors: Vectors) -> None:
-        """Adds records with their vectors [n, d]."""
-        ...
-
-    @abstractmethod
-    def _erase(self, user: str, ids: Sequence[str]) -> None:
-        """Takes records out."""
-        ...
-
-    # ---- the same for both --------------------------------------------------------------------------
-
-    @property
-    def embedder(self) -> Embedder:
-        """See Store."""
-        return self._embedder
-
-    def put(self, user: str, records: Sequence[AnyRecord]) -> None:
-        """See Store."""
-        _known(user)
-        newest = tuple({record.id: record for record in records}.values())
-        if newest:
-            vectors = self._embedded([searched(record) for record in newest])
-            with self._lock(user):
-                self._write(user, newest, vectors)
-
-    def get(self, user: str, ids: Sequence[str]) -> dict[str, AnyRecord]:
-        """See Store."""
-        with self._lock(user):
-            corpus = self._corpus(user)
-            found = {key: corpus.get(key) for key in ids}
-        return {key: record for key, record in found.items() if record is not None}
-
-    def records(self, user: str, kind: Kind | None = None) -> tuple[AnyRecord, ...]:
-        """See Store."""
-        with self._lock(user):
-            found = self._corpus(user).records()
-        wanted = (record for record in found if kind in (None, record.kind))
-        return tuple(sorted(wanted, key=lambda record: (record.at, record.id)))
-
-    def newest(self, user: str) -> tuple[IntentUnit, ...]:
-        """See Store."""
-        with self._lock(user):
-            return tuple(self._corpus(user).newest())
-
-    def search(self, user: str, text: str, *, kind: Kind | None = None, limit: int = 10) -> tuple[Hit, ...]:
-        """See Store."""
-        _known(user)
-        (vector,) = self._embedded([text])
-        with self._lock(user):
-            return self._corpus(user).search(text, vector, kind=kind, limit=limit)
-
-    def delete(self, user: str, ids: Sequence[str]) -> None:
-        """See Store."""
-        with self._lock(user):
-            if unique := tuple(dict.fromkeys(ids)):
-                self._erase(user, unique)
-
-    def count(self, user: str, kind: Kind | None = None) -> int:
-        """See Store."""
-        with self._lock(user):
-            return self._corpus(user).count(kind)
-
-    @abstractmethod
-    def close(self) -> None:
-        """See Store."""
-        ...
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _embedded(self, texts: Sequence[str]) -> Vectors:
-        """Vectors [n, d] of texts, looked at: what is stored wrong is found wrong for ever."""
-        try:
-            vectors = np.asarray(self._embedder(texts), np.float32)
-        except StoreError:
-            raise
-        except Exception as error:  # whatever an embedder raises, it is the same to who talks
-            raise StoreError(
-                f"embedder {self._embedder.name} failed: {type(error).__name__}: {error}"
-            ) from error
-        wanted = (len(texts), self._embedder.dimension)
-        if vectors.shape != wanted or not np.isfinite(vectors).all():
-            raise StoreError(
-                f"embedder {self._embedder.name} gave numbers of shape {vectors.shape} that should be"
-                f" finite and of shape {wanted}: check the model that TASKLOOM_EMBEDDINGS names"
-            )
-        return vectors
-
-    def _lock(self, user: str) -> RLock:
-        return self._locks[int(_digest(user)[:8], 16) % _LOCKS]
-
-    @contextmanager
-    def _all_locks(self) -> Iterator[None]:
-        """Keeps every user waiting. Not to be entered with a lock held."""
-        with ExitStack() as stack:
-            for lock in self._locks:
-                stack.enter_context(lock)
-            yield
-
-
-class InMemoryStore(_Base):
-    """A store that lasts as long as the process."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        super().__init__(embedder)
-        self._corpora: dict[str, Corpus] = {}
-        self._streams: dict[str, Stream] = {}
-
-    def _corpus(self, user: str) -> Corpus:
-        return self._corpora.get(user) or Corpus()
-
-    def _write(self, user: str, records: Sequence[AnyRecord], vectors: Vectors) -> None:
-        self._corpora.setdefault(user, Corpus()).put(records, vectors)
-
-    def _erase(self, user: str, ids: Sequence[str]) -> None:
-        self._corpus(user).remove(ids)
-
-    def stream(self, user: str) -> Stream:
-        """See Store."""
-        with self._lock(user):
-            return self._streams.get(user, Stream())
-
-    def put_stream(self, user: str, stream: Stream) -> None:
-        """See Store."""
-        with self._lock(user):
-            self._streams[user] = stream
-
-    def forget(self, user: str) -> None:
-        """See Store."""
-        with self._lock(user):
-            self._corpora.pop(user, None)
-            self._streams.pop(user, None)
-
-    def users(self) -> tuple[str, ...]:
-        """See Store."""
-        with self._all_locks():
-            return tuple(sorted(self._corpora.keys() | self._streams.keys()))
-
-    def compact(self) -> None:
-        """Nothing is on disk."""
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-    def reembed(self, user: str | None = None) -> int:
-        """0: whatever is here was made by the embedder in use."""
-        if user is not None:
-            _known(user)
-        return 0
-
-
-class _Warm(NamedTuple):
-    """A user's records in memory. stamp: of the last write that they know of; marks: of each, by id."""
-
-    stamp: str
-    corpus: Corpus
-    marks: dict[str, str]
-
-
-class ChromaStore(_Base):
+class ChromaStore(BaseStore):
     """A store in Chroma: `embedded` in a folder of one process, or on a `server` that several use.
 
     With a server every write gives each of its records a new mark, and the user's collection a new stamp; a
@@ -328,19 +54,15 @@ class ChromaStore(_Base):
     the records: who reads it has them, and a write that dies in between was not acknowledged.
     """
 
-    def __init__(
-        self, client: Client, embedder: Embedder, *, where: str, folder: Path | None, lock: FileLock | None
-    ) -> None:
+    def __init__(self, client: Client, embedder: Embedder, *, where: str, folder: Folder | None) -> None:
         """Not to be called: see `embedded` and `server`."""
         super().__init__(embedder)
         self._client: Client | None = client
         self._where = where
         self._folder = folder
-        self._folder_lock = lock
         self._function = _function_class()(embedder)
-        self._warm: OrderedDict[str, _Warm] = OrderedDict()  # last used last
+        self._warm: OrderedDict[str, Warm] = OrderedDict()  # last used last
         self._warming = Lock()
-        self._index_of: dict[uuid.UUID, Path] = {}  # by collection
 
     @classmethod
     def embedded(cls, path: Path, embedder: Embedder) -> Self:
@@ -350,32 +72,16 @@ class ChromaStore(_Base):
             StoreBusyError: the folder is open already.
             StoreError: the folder cannot be written, or what is in it cannot be read.
         """
-        folder = Path(path).absolute()
-        lock = FileLock(folder / ".lock", timeout=0)
+        folder = Folder(Path(path).absolute())
+        where = str(folder.path)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            folder.chmod(0o700)
-            lock.acquire()
-        except Timeout:
-            raise StoreBusyError(
-                f"the memory in {folder} is open in another process, or a second time in this one, and two"
-                f" would damage it: close the other, or run `chroma run --path {folder}` and set"
-                " TASKLOOM_CHROMA_URL for all of them, such as http://localhost:8000"
-            ) from None
-        except OSError as error:
-            raise StoreError(f"the memory cannot be kept in {folder}: {error}") from error
-        try:
-            with _explained(str(folder)):
-                for index in _indexes(folder):  # a process may have died in the middle of writing
-                    if _whole(index):
-                        _blank(index)
-                    else:
-                        shutil.rmtree(index)
-                client = _open_folder(folder)
+            with explained(where):
+                folder.mend()
+                client = _open_folder(folder.path)
         except StoreError:
-            lock.release()
+            folder.release()
             raise
-        return cls(client, embedder, where=str(folder), folder=folder, lock=lock)
+        return cls(client, embedder, where=where, folder=folder)
 
     @classmethod
     def server(cls, url: str, embedder: Embedder) -> Self:
@@ -386,9 +92,9 @@ class ChromaStore(_Base):
         """
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
             raise StoreError(f"{url!r} is no address of a server: TASKLOOM_CHROMA_URL=http://localhost:8000")
-        with _explained(url):
+        with explained(url):
             client = _connect(url.rstrip("/"))
-        return cls(client, embedder, where=url, folder=None, lock=None)
+        return cls(client, embedder, where=url, folder=None)
 
     def users(self) -> tuple[str, ...]:
         """See Store."""
@@ -408,7 +114,7 @@ class ChromaStore(_Base):
 
     def put_stream(self, user: str, stream: Stream) -> None:
         """See Store."""
-        labels = {"user": json.dumps(_known(user)), "stream": stream.model_dump_json()}
+        labels = {"user": json.dumps(known_user(user)), "stream": stream.model_dump_json()}
         with self._lock(user), self._asking() as client:
             kept = client.get_or_create_collection(
                 _collection_name(user) + _STREAM, metadata=labels, embedding_function=self._function
@@ -421,7 +127,7 @@ class ChromaStore(_Base):
         In a folder no byte of it stays in any file. On a server the collection is deleted; what the server
         leaves in its files is its operator's to remove.
         """
-        _known(user)
+        known_user(user)
         with self._all_locks() if self._folder else self._lock(user):
             self._cool(user)
             with self._asking() as client:
@@ -437,7 +143,7 @@ class ChromaStore(_Base):
         """
         if self._folder is not None:
             with self._all_locks(), self._asking():
-                _sweep(self._folder)
+                self._folder.sweep()
 
     def reembed(self, user: str | None = None) -> int:
         """Makes the index of a user, or of all, anew where another embedder made it, or where it is broken.
@@ -445,7 +151,7 @@ class ChromaStore(_Base):
         Gives how many records that were. What was there stays until all of it is embedded. With a server
         nothing else may write meanwhile.
         """
-        users = self.users() if user is None else (_known(user),)
+        users = self.users() if user is None else (known_user(user),)
         count = sum(self._reembed(each) for each in users)
         if count:
             self.compact()
@@ -460,24 +166,24 @@ class ChromaStore(_Base):
                 self._client.close()
                 self._client = None
                 self._warm.clear()
-            if self._folder_lock is not None:
-                self._folder_lock.release()
+            if self._folder is not None:
+                self._folder.release()
 
     # ---- reading and writing, with the user's lock held ---------------------------------------------
 
     def _corpus(self, user: str) -> Corpus:
         with self._warming:
-            warm = self._warm.get(user) or _Warm("", Corpus(), {})
+            warm = self._warm.get(user) or Warm("", Corpus(), {})
         if warm.stamp and self._folder:
             return warm.corpus
         with self._asking() as client:
             collection = self._find(client, user)
             current = "none" if collection is None else f"{collection.id} {collection.metadata['stamp']}"
             if collection is None:
-                warm = _Warm(current, Corpus(), {})
+                warm = Warm(current, Corpus(), {})
             elif warm.stamp != current:
                 warm = warm._replace(stamp=current)
-                _refresh(warm, collection, self._batch(client))
+                refresh(warm, collection, self._batch(client), _NAMED)
                 self._tidy(collection)
         self._keep(user, warm)
         return warm.corpus
@@ -494,7 +200,7 @@ class ChromaStore(_Base):
         with self._asking() as client, self._changing(user) as corpus:
             if (collection := self._find(client, user)) is None:
                 return
-            for batch in _batches(ids, self._batch(client)):
+            for batch in batches(ids, self._batch(client)):
                 collection.delete(ids=list(batch))
             self._wrote(collection, user)
             if corpus is not None:
@@ -523,16 +229,7 @@ class ChromaStore(_Base):
                 ids=[record.id for record in batch],
                 embeddings=vectors[start : start + size],
                 documents=[searched(record) for record in batch],
-                metadatas=[
-                    {
-                        "kind": record.kind,
-                        "thread": record.thread,
-                        "at": record.at.timestamp(),
-                        "mark": uuid.uuid4().hex[:16],
-                        "record": record.model_dump_json(),
-                    }
-                    for record in batch
-                ],
+                metadatas=[kept(record) for record in batch],
             )
 
     def _wrote(self, collection: Collection, user: str) -> None:
@@ -544,9 +241,7 @@ class ChromaStore(_Base):
     def _tidy(self, collection: Collection) -> None:
         """What follows a write, and a first look at the vectors, which may write the index too."""
         if self._folder is not None:
-            if collection.id not in self._index_of:
-                self._index_of[collection.id] = _index(self._folder, collection.id)
-            _blank(self._index_of[collection.id])
+            self._folder.tidy(collection.id)
 
     def _labels(self, user: str) -> dict[str, str]:
         """A collection's metadata. The user is escaped: not every text has bytes."""
@@ -595,12 +290,12 @@ class ChromaStore(_Base):
                 if readable and old.metadata["embedder"] == self._embedder.name:
                     return 0
                 if self._folder and not readable:  # with a broken index Chroma reads no records either
-                    shutil.rmtree(_index(self._folder, old.id), ignore_errors=True)
+                    self._folder.drop_index(old.id)
                 _drop(client, name + _NEXT)  # of a run that was cut short
                 new = self._make(client, user, name + _NEXT)
-                records = list(_stored(old).values())
+                records = list(stored(old).values())
                 size = self._batch(client)
-            for batch in _batches(records, size):
+            for batch in batches(records, size):
                 vectors = self._embedded([searched(record) for record in batch])
                 with self._asking():
                     self._upsert(new, batch, vectors, size)
@@ -613,14 +308,14 @@ class ChromaStore(_Base):
 
     # ---- what is in memory --------------------------------------------------------------------------
 
-    def _keep(self, user: str, warm: _Warm) -> None:
+    def _keep(self, user: str, warm: Warm) -> None:
         with self._warming:
             self._warm[user] = warm
             self._warm.move_to_end(user)
             while len(self._warm) > 1 and sum(len(held.corpus) for held in self._warm.values()) > _WARM:
                 self._warm.popitem(last=False)
 
-    def _cool(self, user: str) -> _Warm | None:
+    def _cool(self, user: str) -> Warm | None:
         with self._warming:
             return self._warm.pop(user, None)
 
@@ -631,7 +326,7 @@ class ChromaStore(_Base):
         """Chroma's client; what it raises becomes a StoreError."""
         if self._client is None:
             raise StoreError(f"the memory in {self._where} is closed")
-        with _explained(self._where):
+        with explained(self._where):
             yield self._client
 
     def _batch(self, client: Client) -> int:
@@ -642,23 +337,8 @@ class ChromaStore(_Base):
 # ---- Chroma, without a store ----------------------------------------------------------------------
 
 
-def _known(user: object) -> str:
-    if not isinstance(user, str) or not user:
-        raise ValueError(f"a user is a text that is not empty, not {user!r}: nothing is kept without one")
-    return user
-
-
-def _digest(user: str) -> str:
-    """64 hexadecimal digits for a user; no two share them, and texts that look alike are not the same."""
-    return hashlib.sha256(_known(user).encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def _collection_name(user: str) -> str:
-    return _PREFIX + _digest(user)
-
-
-def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    return (items[start : start + size] for start in range(0, len(items), size))
+    return _PREFIX + digest(user)
 
 
 def _collection(client: Client, name: str, function: EmbeddingFunction[Any]) -> Collection | None:
@@ -676,39 +356,6 @@ def _drop(client: Client, name: str) -> None:
 
     with suppress(NotFoundError):
         client.delete_collection(name)
-
-
-def _stored(collection: Collection) -> dict[str, AnyRecord]:
-    """All records of a collection by id, without their vectors."""
-    return {key: read_record(str(data["record"])) for key, data in _unknown(collection, {}).items()}
-
-
-def _refresh(warm: _Warm, collection: Collection, size: int) -> None:
-    """Brings a corpus up to date; the vectors of what changed are fetched, `size` at a time."""
-    changed: dict[str, tuple[str, AnyRecord]] = {}
-    for key, data in _unknown(collection, warm.marks).items():
-        mark = str(data.get("mark", ""))
-        if mark != warm.marks.get(key):
-            changed[key] = mark, read_record(str(data["record"]))
-    for batch in _batches(tuple(changed), size):
-        found = collection.get(ids=list(batch), include=["embeddings"])
-        # One that was deleted just now is not among them; the stamp of who did it is still to come.
-        vectors = np.array(found["embeddings"], np.float32).reshape(len(found["ids"]), -1)
-        warm.corpus.put([changed[key][1] for key in found["ids"]], vectors)
-        warm.marks.update({key: changed[key][0] for key in found["ids"]})
-    if collection.count() != len(warm.corpus):
-        left = set(collection.get(include=[])["ids"])
-        gone = [key for key in warm.marks if key not in left]
-        warm.corpus.remove(gone)
-        for key in gone:
-            del warm.marks[key]
-
-
-def _unknown(collection: Collection, marks: Mapping[str, str]) -> dict[str, Mapping[str, Any]]:
-    """The metadata of the records whose marks are not known, by id; of all where that is too much to ask."""
-    known: Any = {"mark": {"$nin": list(marks.values())}} if 0 < len(marks) <= _NAMED else None
-    found = collection.get(where=known, include=["metadatas"])
-    return dict(zip(found["ids"], found["metadatas"] or (), strict=True))
 
 
 def _readable(collection: Collection) -> bool:
@@ -795,121 +442,3 @@ def _sessions(client: Client) -> tuple[Any, ...]:
     """The connections of a client to its server; Chroma lets them wait without end and never closes them."""
     both: tuple[Any, ...] = (client, client._admin_client)
     return tuple(each._server._session for each in both)
-
-
-_ADVICE = {
-    "full|no space|too large|apply logs": "free some space; what was put before is safe",
-    "hnsw|index|finding id": "the index is damaged, the records are not: make it anew with"
-    " `taskloom memory reembed`",
-    "not a database|malformed|corrupt": "the file is damaged: put back a copy of the folder, or move it away"
-    " and read an export in with `taskloom memory import`",
-    "readonly|read-only|permission|unable to open": "see that this user may write the folder and its files",
-    "refused|connect|resolve|name or service|timed out|disconnected|http": "see that `chroma run` is up, and"
-    " that TASKLOOM_CHROMA_URL is its address",
-}
-
-
-@contextmanager
-def _explained(where: str) -> Iterator[None]:
-    """Makes a StoreError of what goes wrong in Chroma, with what to do about it."""
-    try:
-        yield
-    except StoreError:
-        raise
-    except Exception as error:  # Chroma raises its own, the network's, SQLite's and the plainest of errors
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        fits = (advice for words, advice in _ADVICE.items() if re.search(words, reason.lower()))
-        advice = next(fits, "see the error above this one")
-        raise StoreError(f"the memory in {where} failed: {reason}: {advice}") from error
-
-
-# ---- what Chroma leaves on disk -------------------------------------------------------------------
-
-_HEADER = struct.Struct("<i4Q")  # version, offset, capacity, elements, bytes of an element; more follows
-_HEADER_BYTES = 100
-
-_SWEEP = (
-    # The log keeps each write until the vector index has caught up with it; only its vector is needed then.
-    """
-    DELETE FROM embeddings_queue
-    WHERE NOT EXISTS (SELECT 1 FROM collections WHERE instr(topic, collections.id))
-    """,
-    """
-    UPDATE embeddings_queue SET metadata = NULL
-    WHERE metadata IS NOT NULL AND seq_id <= (
-        SELECT max_seq_id.seq_id FROM max_seq_id JOIN segments ON segments.id = segment_id
-        WHERE scope = 'METADATA' AND instr(topic, collection)
-    )
-    """,
-    "DELETE FROM embeddings WHERE segment_id NOT IN (SELECT id FROM segments)",
-    "DELETE FROM embedding_metadata WHERE id NOT IN (SELECT id FROM embeddings)",
-    "DELETE FROM embedding_metadata_array WHERE id NOT IN (SELECT id FROM embeddings)",
-    "DELETE FROM embedding_fulltext_search WHERE rowid NOT IN (SELECT id FROM embeddings)",
-    # The index of trigrams keeps those of deleted texts until its parts are merged.
-    "INSERT INTO embedding_fulltext_search (embedding_fulltext_search) VALUES ('optimize')",
-    "VACUUM",  # writes the file anew: what was deleted stays in free pages until then
-    "PRAGMA wal_checkpoint(TRUNCATE)",
-)
-
-
-def _database(folder: Path) -> sqlite3.Connection:
-    return sqlite3.connect(folder / "chroma.sqlite3", timeout=30, isolation_level=None)
-
-
-def _sweep(folder: Path) -> None:
-    """Takes all traces of what is no longer stored out of Chroma's files; nobody may use them meanwhile.
-
-    For the layout of chromadb 1.5: one SQLite file, and a folder with the vector index of each collection,
-    which stays when the collection is deleted.
-    """
-    with closing(_database(folder)) as database:
-        database.execute("PRAGMA secure_delete = ON")
-        for statement in _SWEEP:
-            database.execute(statement).fetchall()
-        segments = {row[0] for row in database.execute("SELECT id FROM segments")}
-    for index in _indexes(folder):
-        if index.name in segments:
-            _blank(index)
-        else:
-            shutil.rmtree(index)
-
-
-def _indexes(folder: Path) -> list[Path]:
-    return [each for each in folder.iterdir() if _SEGMENT.fullmatch(each.name)]
-
-
-def _index(folder: Path, collection: uuid.UUID) -> Path:
-    """The folder of a collection's vector index."""
-    wanted = "SELECT id FROM segments WHERE scope = 'VECTOR' AND collection = ?"
-    with closing(_database(folder)) as database:
-        (name,) = database.execute(wanted, (str(collection),)).fetchone()
-    return folder / str(name)
-
-
-def _blank(index: Path) -> None:
-    """Zeroes what lies in the files of a vector index behind its last element; not while Chroma writes there.
-
-    Chroma makes the files larger than need be and fills them with memory that it has not cleared, in which
-    are texts of any user (chroma-core/chroma, issue 7688).
-    """
-    for name, used in _used(index).items():
-        with (index / name).open("r+b") as file:
-            file.seek(used)
-            rest = file.read()
-            if rest.strip(b"\0"):
-                file.seek(used)
-                file.write(bytes(len(rest)))
-
-
-def _whole(index: Path) -> bool:
-    """Whether an index's files are as long as they say; with shorter ones Chroma brings the process down."""
-    try:
-        return all((index / name).stat().st_size >= used for name, used in _used(index).items())
-    except (FileNotFoundError, struct.error):
-        return False
-
-
-def _used(index: Path) -> dict[str, int]:
-    """How many bytes of an index's files hold elements."""
-    *_, count, size = _HEADER.unpack_from((index / "header.bin").read_bytes())
-    return {"header.bin": _HEADER_BYTES, "data_level0.bin": count * size, "length.bin": count * 4}

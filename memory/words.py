@@ -120,3 +120,25 @@ def number_in(text: str) -> int | None:
         if re.fullmatch(r"[0-9]{1,9}", word):
             return int(word)
     return None
+
+
+def names(entity: str, text: str | None) -> bool:
+    """Whether a text names an entity as whole words, in any case ('case' is not in 'bookcase')."""
+    return bool(text) and bool(entity_pattern(entity).search(text or ""))
+
+
+def entity_pattern(entity: str) -> re.Pattern[str]:
+    """Finds an entity as whole words, in any case and with any spaces; an empty one nowhere."""
+    spaced = r"\s+".join(re.escape(word) for word in entity.split())
+    return re.compile(rf"(?<!\w){spaced}(?!\w)" if spaced else r"(?!)", re.IGNORECASE)
+
+
+def content_words(text: str) -> list[str]:
+    """The stems of a text that carry its content; number words as digits."""
+    stems = (word for word in words(text) if word not in STOP)
+    return [str(NUMBERS.index(word)) if word in NUMBERS else word for word in stems]
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two texts are the same but for case, accents and the forms of their words."""
+    return fold(one.strip()) == fold(other.strip()) or words(one) == words(other) != ()

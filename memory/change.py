@@ -1,0 +1,72 @@
+"""A task graph in the course of one operation, and what refuses it. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .tasks import LIMITS, TaskGraph, TaskNode, text_fault
+
+
+class Refusal(Exception):
+    """Raised inside an operation that cannot be carried out; `apply` turns it into an outcome."""
+
+
+class Change:
+    """A graph in the course of one operation: collects changed nodes, reads through them."""
+
+    def __init__(self, graph: TaskGraph, turn: int, op: str, said: str) -> None:
+        self.turn, self.op, self.said = turn, op, said
+        self.changed: dict[str, TaskNode] = {}
+        self.opened: tuple[str, ...] = ()
+        self._next = graph.next_number
+        self._graph = graph
+        self._pending: list[TaskNode] = []
+
+    @property
+    def graph(self) -> TaskGraph:
+        """The graph with all changes so far: one copy of it for any number of them."""
+        if self._pending:
+            self._graph = self._graph.with_nodes(self._pending)
+            self._pending = []
+        return self._graph
+
+    def get(self, key: str) -> TaskNode:
+        """A task as it is now."""
+        if key in self.changed:
+            return self.changed[key]
+        if key not in self._graph:
+            raise Refusal(f"there is no task {key[:40]}")
+        return self._graph[key]
+
+    def active(self, key: str) -> TaskNode:
+        """A task that has to be in the plan."""
+        node = self.get(key)
+        if not node.active:
+            raise Refusal(f"{node.title} is not part of the plan any more")
+        return node
+
+    def set(self, key: str, *, op: str | None = None, **fields: Any) -> None:
+        """Change fields of a task; no revision is made where nothing would differ."""
+        node = self.get(key)
+        if any(getattr(node, name) != value for name, value in fields.items()):
+            _refuse_text(fields)
+            self.put(node.changed(turn=self.turn, op=op or self.op, said=self.said, **fields))
+
+    def new(self, **fields: Any) -> TaskNode:
+        """Make a task."""
+        _refuse_text(fields)
+        node = TaskNode(id=f"t{self._next}", turn=self.turn, op=self.op, said=self.said, **fields)
+        self._next += 1
+        self.put(node)
+        return node
+
+    def put(self, node: TaskNode) -> None:
+        """Take a changed or new node in."""
+        self.changed[node.id] = node
+        self._pending.append(node)
+
+
+def _refuse_text(fields: dict[str, Any]) -> None:
+    for name in LIMITS.keys() & fields.keys():
+        if fault := text_fault(name, fields[name]):
+            raise Refusal(fault)

@@ -1,0 +1,91 @@
+"""Records as a collection keeps them, and a user's in memory, brought up to date with those."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from .keeping import AnyRecord
+from .ranking import Corpus
+from .records import read_record
+
+T = TypeVar("T")
+
+
+class Collection(Protocol):
+    """What is asked of Chroma's collection here."""
+
+    def count(self) -> int:
+        """How many records it has."""
+        ...
+
+    def get(self, ids: Any = None, where: Any = None, *, include: Any) -> Mapping[str, Any]:
+        """Columns of the records with these ids, or where this is so; ids and what is to be included."""
+        ...
+
+
+class Warm(NamedTuple):
+    """A user's records in memory. stamp: of the last write that they know of; marks: of each, by id."""
+
+    stamp: str
+    corpus: Corpus
+    marks: dict[str, str]
+
+
+def kept(record: AnyRecord) -> dict[str, str | float]:
+    """A record as the metadata of an entry, with a mark that it has from this write on."""
+    return {
+        "kind": record.kind,
+        "thread": record.thread,
+        "at": record.at.timestamp(),
+        "mark": uuid.uuid4().hex[:16],
+        "record": record.model_dump_json(),
+    }
+
+
+def stored(collection: Collection) -> dict[str, AnyRecord]:
+    """All records of a collection by id, without their vectors."""
+    return {key: read_record(str(data["record"])) for key, data in _unknown(collection, {}, 0).items()}
+
+
+def refresh(warm: Warm, collection: Collection, size: int, named: int) -> None:
+    """Brings a corpus up to date.
+
+    Args:
+        warm: what is changed; its stamp is its owner's to set.
+        collection: what it has to agree with.
+        size: vectors of what changed that are fetched at a time.
+        named: marks that may be named in a query.
+    """
+    changed: dict[str, tuple[str, AnyRecord]] = {}
+    for key, data in _unknown(collection, warm.marks, named).items():
+        mark = str(data.get("mark", ""))
+        if mark != warm.marks.get(key):
+            changed[key] = mark, read_record(str(data["record"]))
+    for batch in batches(tuple(changed), size):
+        found = collection.get(ids=list(batch), include=["embeddings"])
+        # One that was deleted just now is not among them; the stamp of who did it is still to come.
+        vectors = np.array(found["embeddings"], np.float32).reshape(len(found["ids"]), -1)
+        warm.corpus.put([changed[key][1] for key in found["ids"]], vectors)
+        warm.marks.update({key: changed[key][0] for key in found["ids"]})
+    if collection.count() != len(warm.corpus):
+        left = set(collection.get(include=[])["ids"])
+        gone = [key for key in warm.marks if key not in left]
+        warm.corpus.remove(gone)
+        for key in gone:
+            del warm.marks[key]
+
+
+def _unknown(collection: Collection, marks: Mapping[str, str], named: int) -> dict[str, Mapping[str, Any]]:
+    """The metadata of the records whose marks are not known, by id; of all where that is too much to ask."""
+    known: Any = {"mark": {"$nin": list(marks.values())}} if 0 < len(marks) <= named else None
+    found = collection.get(where=known, include=["metadatas"])
+    return dict(zip(found["ids"], found["metadatas"] or (), strict=True))
+
+
+def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The items, at most so many at a time."""
+    return (items[start : start + size] for start in range(0, len(items), size))
