@@ -25,6 +25,7 @@ from taskloom.memory.operations import Add, Check, Clarify, Operation, Update
 
 from .filling import Filling
 from .gate import spared
+from .sense import makes_sense
 from .signs import Candidate, effects, signs
 from .slots import Slots
 from .trust import at_home, probabilities
@@ -132,7 +133,10 @@ class Local:
         home = at_home(candidates[0].parse)
         found = signs(utterance, view, candidates)
         trusts = probabilities(found, home)
-        return [replace(one, trust=trust) for one, trust in zip(tried, trusts, strict=True)]
+        return [
+            replace(one, trust=trust if makes_sense(one.candidate.operations, view.graph, view.turn) else 0.0)
+            for one, trust in zip(tried, trusts, strict=True)
+        ]
 
     def readings(self, by_rules: Reading, utterance: str, view: View) -> tuple[Tried, ...]:
         """That of the patterns, then those of the network that would do different things."""

@@ -332,10 +332,11 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
         self._act("redo")
 
     def _read_need(self, clause: Clause) -> None:
-        whole = self.place(clause)
-        needed = [self._or_new(bare(span.text), whole) for span in clause.all("I")]
+        whole, told = self.place(clause), clause.all("IT")
+        other = next(filter(None, (self.meant(bare(span.text)) for span in told)), None)
+        needed = [self._or_new(bare(span.text), whole, other) for span in clause.all("I")]
         if clause.all("T"):
-            pairs = [(before, self._or_new(one(clause, "T"), whole)) for before in needed]
+            pairs = [(before, self._or_new(one(clause, "T"), whole, other)) for before in needed]
         elif len(needed) == 1 and (topic := self.topic()) is not None:
             pairs = [(needed[0], topic)]
         else:

@@ -174,13 +174,15 @@ class Giving(Fitting):
             topic = self.graph[topic.parent]
         return topic
 
-    def _or_new(self, name: str, whole: TaskNode | None) -> TaskNode:
-        """The task of that name, made where there is none."""
+    def _or_new(self, name: str, whole: TaskNode | None, other: TaskNode | None = None) -> TaskNode:
+        """The task of that name, made where there is none; other: what it stands beside then."""
         node = self.meant(name)
-        if node is None:
-            beside = whole or self.topic()
-            node = self._made(name, (beside.parent or beside.id) if beside else None)
-        return node
+        if node is not None:
+            return node
+        if other is not None and whole is None:
+            return self._made(name, other.parent)
+        beside = whole or self.topic()
+        return self._made(name, (beside.parent or beside.id) if beside else None)
 
     def _made(self, title: str, within: str | None = None) -> TaskNode:
         """A task of that title: new, or the one that there is.

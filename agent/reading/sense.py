@@ -1,0 +1,51 @@
+"""What no reading may do, however likely it is: titles that name nothing, corrections within values. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from taskloom.agent.language.wording import word_set
+from taskloom.memory.operations import Add, Link, Operation, Update, apply
+from taskloom.memory.tasks import TaskGraph
+
+_CORRECTED = re.compile(
+    r"\b(?:no,? wait|wait,? no|scratch that|i mean(?:t)?|or rather|make that|nvm|never ?mind|or no)\b",
+    re.IGNORECASE,
+)
+_ORDERS = word_set("swap undo redo")  # a plan is told so, and nobody plans to
+_NO_NAMES = word_set(
+    """a an the it its it's that this these those them they there here one ones thing things is are was were
+    be do did does has have had to of for in on at by with from and or but so then too also not no yes ok okay
+    you he she we us back"""
+)
+
+
+def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) -> bool:
+    """Whether all that operations put into a plan are names and values, and none of them is a circle."""
+    if any(
+        _is_no_name(text)
+        for one in operations
+        if isinstance(one, Add | Update)
+        for text in (one.title, one.value)
+    ):
+        return False
+    if not any(isinstance(one, Link) for one in operations):
+        return True
+    for one in operations:
+        outcome = apply(graph, one, turn=turn, said="")
+        if isinstance(one, Link) and outcome.refused and one.on not in graph[one.task].depends_on:
+            return False
+        graph = outcome.graph
+    return True
+
+
+def _is_no_name(text: str | None) -> bool:
+    if not text:
+        return False
+    told = re.findall(r"[\w'’]+", text.lower())
+    return bool(
+        _CORRECTED.search(text)
+        or (len(told) > 1 and told[0] in _ORDERS)
+        or (told and _NO_NAMES.issuperset(told))
+    )
