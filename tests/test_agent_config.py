@@ -17,8 +17,10 @@ from langchain_core.messages import AIMessage
 from pydantic import ValidationError
 
 from taskloom.tools.calls import call
-from taskloom.tools.config import SHIPPED, SIZE, AgentConfig, Loaded, load_agent
+from taskloom.tools.config import SHIPPED, AgentConfig
 from taskloom.tools.errors import ToolDefinitionError
+from taskloom.tools.loading import Loaded, load_agent
+from taskloom.tools.plain_yaml import SIZE
 from taskloom.tools.shared import Shared
 
 MCP_SERVER = Path(__file__).with_name("mcp_server.py")
@@ -630,7 +632,7 @@ def test_without_the_extra_the_command_is_told(tmp_path: Path) -> None:
         import sys
         from pathlib import Path
         sys.modules["mcp"] = None
-        from taskloom.tools.config import load_agent
+        from taskloom.tools.loading import load_agent
         from taskloom.tools.errors import ToolError
         try:
             load_agent(Path(sys.argv[1]))

@@ -16,6 +16,7 @@ from playwright.sync_api import sync_playwright
 
 from taskloom.tools import browser as module
 from taskloom.tools.browser import Browser, browser_tools
+from taskloom.tools.chromium import PROGRAMS
 from taskloom.tools.errors import NotAllowedError, TimeLimitError, ToolError, TransientError, UnavailableError
 from taskloom.tools.web import WebPolicy
 from tests.web_server import Answer, Handler, WebServer
@@ -23,7 +24,7 @@ from tests.web_server import Answer, Handler, WebServer
 
 def has_chromium() -> bool:
     """Whether there is a browser to test with."""
-    if any(map(shutil.which, module._PROGRAMS)):
+    if any(map(shutil.which, PROGRAMS)):
         return True
     with sync_playwright() as playwright:
         return Path(playwright.chromium.executable_path).exists()

@@ -471,7 +471,8 @@ def test_references_within_a_schema_are() -> None:
 
 
 def test_parameters_of_a_real_mcp_server() -> None:
-    from taskloom.tools.mcp import StdioServer, mcp_tools
+    from taskloom.tools.mcp import mcp_tools
+    from taskloom.tools.mcp_servers import StdioServer
 
     server = StdioServer(command=sys.executable, args=(str(MCP_SERVER), "stdio"))
     with mcp_tools({"test": server}) as tools:

@@ -31,7 +31,8 @@ from taskloom.tools.errors import (
     TransientError,
     UnavailableError,
 )
-from taskloom.tools.mcp import HttpServer, McpTools, Server, StdioServer, mcp_tools
+from taskloom.tools.mcp import McpTools, mcp_tools
+from taskloom.tools.mcp_servers import HttpServer, Server, StdioServer
 
 PROGRAM = str(Path(__file__).with_name("mcp_server.py"))
 KEY = SecretStr("hidden-key-123")
@@ -262,7 +263,8 @@ def test_closing_ends_process_and_thread() -> None:
 def test_a_program_that_forgets_to_close_leaves_nothing_behind() -> None:
     code = f"""
         import sys
-        from taskloom.tools.mcp import StdioServer, mcp_tools
+        from taskloom.tools.mcp import mcp_tools
+        from taskloom.tools.mcp_servers import StdioServer
         tools = mcp_tools({{"test": StdioServer(command=sys.executable, args=({PROGRAM!r}, "stdio"))}})
         call = {{"type": "tool_call", "id": "1", "name": "about", "args": {{}}}}
         print(next(tool for tool in tools if tool.name == "about").invoke(call).artifact["pid"])

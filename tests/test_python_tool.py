@@ -11,8 +11,9 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatResult
 
 from taskloom.tools.errors import NotAllowedError
+from taskloom.tools.limits import WAYS, Limits
 from taskloom.tools.python import Programmer, Solution, fenced, program, python_tool
-from taskloom.tools.sandbox import WAYS, Limits, Sandbox, missing
+from taskloom.tools.sandbox import Sandbox, missing
 
 pytestmark = pytest.mark.skipif(
     all(missing(way) for way in WAYS[:2]), reason="; ".join(missing(way) for way in WAYS[:2])

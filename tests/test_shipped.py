@@ -20,9 +20,10 @@ from taskloom.agent.turn.choice import Check, Choice, Situation
 from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.schemas import SchemaError
 from taskloom.tools.calls import call
-from taskloom.tools.config import load_agent
 from taskloom.tools.errors import ToolDefinitionError
-from taskloom.tools.sandbox import WAYS, missing
+from taskloom.tools.limits import WAYS
+from taskloom.tools.loading import load_agent
+from taskloom.tools.sandbox import missing
 from taskloom.tools.shared import Shared
 from tests.web_server import Answer, WebServer
 

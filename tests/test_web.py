@@ -25,7 +25,8 @@ from pydantic import ValidationError
 from taskloom.tools.addresses import checked, kind_of
 from taskloom.tools.errors import NotAllowedError, TimeLimitError, ToolError, TransientError
 from taskloom.tools.readable import bounded, decoded, inflated, plain
-from taskloom.tools.web import WebPolicy, fetch, fetch_tool, in_time, search_tool
+from taskloom.tools.search import search_tool
+from taskloom.tools.web import WebPolicy, fetch, fetch_tool, in_time
 from tests.web_server import Answer, Handler, WebServer
 
 HERE = WebPolicy(allow_private=("127.0.0.1",), seconds=10)

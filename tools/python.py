@@ -12,7 +12,8 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from .errors import ToolError
-from .sandbox import Sandbox, SandboxResult
+from .limits import SandboxResult
+from .sandbox import Sandbox
 
 ATTEMPTS = 3
 _SHOWN = 4000  # characters of output that a model is shown; of a traceback the end says most

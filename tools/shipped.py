@@ -15,9 +15,10 @@ from .errors import ToolDefinitionError
 def python(
     wall: float | None = None, cpu: float | None = None, memory: int | None = None, output: int | None = None
 ) -> BaseTool:
-    """Python code in a sandbox; the options are those of `sandbox.Limits`, in seconds, bytes, characters."""
+    """Python code in a sandbox; the options are those of `limits.Limits`, in seconds, bytes, characters."""
+    from .limits import Limits
     from .python import python_tool
-    from .sandbox import Limits, Sandbox
+    from .sandbox import Sandbox
 
     given = {"wall": wall, "cpu": cpu, "memory": memory, "output": output}
     limits = Limits.model_validate({name: value for name, value in given.items() if value is not None})
@@ -35,7 +36,8 @@ def fetch(
 
 def search(use: str, max_characters: int = 20_000) -> BaseTool:
     """Any search tool of LangChain, results in one form. use: 'module:attribute', the tool or its class."""
-    from .web import WebPolicy, search_tool
+    from .search import search_tool
+    from .web import WebPolicy
 
     module, _, name = use.partition(":")
     try:

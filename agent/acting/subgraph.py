@@ -9,15 +9,12 @@ itself: when nothing is ready, or at the limits of its steps, its time and its t
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import replace
 from typing import Annotated, Any
 
-from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
@@ -26,30 +23,25 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 from typing_extensions import TypedDict
 
-from taskloom.agent.language.wording import clip, join, spoken, title_of
-from taskloom.agent.plan.kinds import kind_of
-from taskloom.agent.plan.outline import outline
-from taskloom.agent.turn.calls import SOURCE, Act, Call
-from taskloom.agent.turn.choice import Choice, ChoiceError, Chooser, Situation
-from taskloom.agent.turn.reading import Usage
+from taskloom.agent.language.wording import join, spoken
+from taskloom.agent.turn.calls import Act, Call
 from taskloom.agent.turn.state import ActionRequest, Approval, CallDecision, Decision, EditedAction, Turn
-from taskloom.memory.operations import apply, free_slot
+from taskloom.memory.operations import apply
 from taskloom.memory.tasks import TaskGraph, TaskNode
-from taskloom.tools.bank import as_prompt
-from taskloom.tools.calls import Result, call, validated
+from taskloom.tools.calls import validated
 from taskloom.tools.errors import ToolError
 from taskloom.tools.journal import Entry, key_of
 from taskloom.tools.registry import Equipped
-from taskloom.tools.shared import fill
 
+from .choosing import chosen_call
 from .equipment import DECLARED, Acting
-from .ready import call_of, inputs_among, left_by, offer, operations, ready, stale_results, undone
+from .making import act_of, entry_of, lost_act
+from .ready import call_of, offer, operations, ready, stale_results, undone
 from .spending import Spending
+from .worded import completed_lines, described, params
 
-SELECTED = 8  # tools that a model chooses from, beside those that are always there
 PARALLEL = 16  # calls side by side
 STEPS = 4  # nodes of one round
-_log = logging.getLogger(__name__)
 
 
 def _merged(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,7 +107,7 @@ def choose(state: ActState, runtime: Runtime[Any]) -> Update:
     spent = turn.prompt_tokens + turn.completion_tokens
     if acting.chooser is None or chosen >= acting.equipment.max_subtasks or spent >= acting.equipment.tokens:
         return {}
-    made, usage, fault = _chosen(acting, acting.chooser, graph, acts)
+    made, usage, fault = chosen_call(acting, acting.chooser, graph, acts)
     notes = " ".join(filter(None, (turn.note, fault)))
     turn = turn.with_usage(usage).model_copy(update={"note": notes})
     calls = [] if made is None else [_asking(acting, turn, made, known)]
@@ -131,9 +123,10 @@ def approve(state: ActState, runtime: Runtime[Any]) -> Update:
         return {}
     known = acting.equipment.journal.open(acting.thread)
     requests = tuple(
-        ActionRequest(name=one.tool, args=one.args, description=_told(graph, one, known)) for one in waiting
+        ActionRequest(name=one.tool, args=one.args, description=described(graph, one, known))
+        for one in waiting
     )
-    asked = join([f"{spoken(one.tool)} ({_params(one.args)})" for one in waiting])
+    asked = join([f"{spoken(one.tool)} ({params(one.args)})" for one in waiting])
     approval = Approval(action="call", question=f"Shall I go on with {asked}?", action_requests=requests)
     decision = interrupt(approval.model_dump(mode="json"), response_schema=Decision)
     decided = dict(zip(map(id, waiting), _decisions(decision, len(waiting)), strict=True))
@@ -153,14 +146,14 @@ def make_calls(state: ActState, runtime: Runtime[Any]) -> Update:
     """Make the calls, side by side."""
     acting, _ = _seen(state, runtime)
     acts, turn = state.get("acts", ()), state["turn"]
-    completed, spending = _completed(acts, acting.equipment.summarise), Spending()
+    completed, spending = completed_lines(acts, acting.equipment.summarise), Spending()
     config = merge_configs(get_config(), {"callbacks": [spending]})
     begun = time.monotonic()
     until = begun + acting.equipment.seconds - state.get("spent", 0.0)
     told = {act.key for act in acts}
 
     def make(one: Call) -> Act:
-        act = _made(acting, turn, one, completed, until, config)
+        act = act_of(acting, turn, one, completed, until, config)
         return act.model_copy(update={"earlier": act.earlier and act.key not in told})
 
     calls = state.get("calls", ())
@@ -194,7 +187,7 @@ def finish(state: ActState, runtime: Runtime[Any]) -> Update:
     turn, acts = state["turn"], state.get("acts", ())
     keys = {act.key for act in acts}
     left = [entry for entry in acting.equipment.journal.open(acting.thread) if entry.key not in keys]
-    acts = (*acts, *map(_lost, left))
+    acts = (*acts, *map(lost_act, left))
     changed = [key for change in turn.changes for key in change.changed]
     if kept := undone(acting.view.graph, changed, acting.equipment.registry):
         note = f"Only the plan is as before: what {join(map(spoken, kept))} did stays done"
@@ -240,95 +233,15 @@ def _from_slots(acting: Acting, graph: TaskGraph, acts: Sequence[Act], known: Se
     return [
         one for one in calls
         if graph.root(one.place).id in acting.roots or not _equipped(acting, one).side_effects
-        or _begun(one, lost)
+        or entry_of(one, lost)
     ]  # fmt: skip
-
-
-def _begun(one: Call, known: Iterable[Entry]) -> Entry | None:
-    """The entry of a call that was begun before and of which nobody was told: of this turn, or of a lost one.
-
-    Its result, or that there is none, goes for the call: it is neither asked for nor made again.
-    """
-    same = (one.tool, one.place, one.args)
-    return next((e for e in known if e.key == one.key or (e.tool, e.task, e.args) == same), None)
 
 
 def _asking(acting: Acting, turn: Turn, one: Call, known: Sequence[Entry]) -> Call:
     """A call with its key, and with whether to ask before it: decided once, for the answers are by number."""
     one = one.model_copy(update={"key": key_of(acting.thread, turn.number, one.place, one.tool, one.args)})
-    asks = _equipped(acting, one).side_effects and not (one.fault or acting.approved or _begun(one, known))
+    asks = _equipped(acting, one).side_effects and not (one.fault or acting.approved or entry_of(one, known))
     return one.model_copy(update={"asks": asks})
-
-
-def _chosen(
-    acting: Acting, chooser: Chooser, graph: TaskGraph, acts: Sequence[Act]
-) -> tuple[Call | None, Usage, str]:
-    """The call that the model chooses, what that cost, and what went wrong, in words for the user."""
-    registry, utterance = acting.equipment.registry, acting.utterance
-    titles = " ".join(title_of(graph[root]) for root in acting.roots if root in graph)
-    found = (kind_of(graph, root, acting.view.schemas) for root in acting.roots if root in graph)
-    kinds = [kind.name for kind in found if kind is not None]
-    bank, usage = acting.equipment.bank, Usage()
-    seen = outline(utterance, replace(acting.view, graph=graph))
-    try:
-        names = registry.select(
-            f"{utterance} {titles}", SELECTED, user=acting.user, schemas=kinds, above=acting.above
-        )
-        if not names:
-            return None, Usage(), ""
-        situation = Situation(
-            utterance=utterance, exchanges=acting.view.exchanges, tasks=seen.lines, ids=seen.ids,
-            completed=_completed(acts, acting.equipment.summarise),
-            tools=tuple(map(_offered, (registry[name] for name in names))),
-            context=fill(acting.equipment.context, acting.shared),
-            passages=as_prompt(bank.hits(utterance)) if bank else "", before=acting.before,
-        )  # fmt: skip
-        choice, usage = chooser.choose(situation)
-        if choice is None:
-            return None, usage, ""
-        if choice.tool not in names or (seen.ids and not 1 <= choice.task <= len(seen.ids)):
-            raise ToolError(f"there is no tool {choice.tool[:60]!r} for task {choice.task}")
-        equipped = registry[choice.tool]
-        args, cost = chooser.parameters(
-            situation, choice, equipped.parameters(), lambda given: validated(equipped, given)
-        )
-    except ToolError as error:
-        spent = error.usage if isinstance(error, ChoiceError) else Usage()
-        return None, usage + spent, f"I could not go on by tools: {error}." if str(error) else ""
-    if not seen.ids:
-        return _alone(graph, choice, args), usage + cost, ""
-    return _placed(graph, seen.ids[choice.task - 1], choice, args), usage + cost, ""
-
-
-def _offered(equipped: Equipped) -> tuple[str, str]:
-    """A tool as it is chosen by: its name, and what it does with which parameters."""
-    lines = (line for line in equipped.tool.description.splitlines() if not line.startswith("Gives:"))
-    names = ", ".join(equipped.parameters().get("properties", {}))
-    return equipped.name, f"{' '.join(' '.join(lines).split())} Needs: {names or 'nothing'}."
-
-
-def _placed(graph: TaskGraph, task: str, choice: Choice, args: dict[str, Any]) -> Call:
-    """A chosen call, with the task for its result: the chosen one where that is open, else a new part."""
-    node = graph[task]
-    source, place = SOURCE + choice.tool, graph[node.parent] if node.parent is not None else node
-    open_leaf = node.value is None and not graph.parts(node.id)
-    own = node.parent is not None and (open_leaf or node.source == source)
-    whole = place if own or node.source.startswith(SOURCE) else node
-    gives = node.name if own else free_slot(graph, whole.id, f"{whole.slot}.{choice.tool}").rpartition(".")[2]
-    return Call(
-        tool=choice.tool, args=args, place=whole.id, gives=gives,
-        title=title_of(node) if open_leaf and own else clip(choice.subtask.rstrip(". "), 80),
-        task=node.id if own else None,
-        rests_on=inputs_among(graph, whole.id, args),
-    )  # fmt: skip
-
-
-def _alone(graph: TaskGraph, choice: Choice, args: dict[str, Any]) -> Call:
-    """A chosen call where there are no tasks yet: its result becomes one."""
-    gives = free_slot(graph, None, choice.tool)
-    return Call(
-        tool=choice.tool, args=args, place="", gives=gives, title=clip(choice.subtask.rstrip(". "), 80)
-    )
 
 
 def _decisions(decision: Decision, count: int) -> tuple[CallDecision, ...]:
@@ -352,92 +265,9 @@ def _edited(acting: Acting, one: Call, action: EditedAction) -> Call:
         return one.model_copy(update={"fault": str(error)})
 
 
-def _made(
-    acting: Acting, turn: Turn, one: Call, completed: tuple[str, ...], until: float, config: RunnableConfig
-) -> Act:
-    """Make one call; one with side effects only if it was never begun."""
-    if one.fault:
-        return Act(call=one, status="failed", text=one.fault)
-    if (seconds := until - time.monotonic()) <= 0:
-        return Act(call=one, status="failed", text="the time for all calls of this turn is used up")
-    equipped, journal = _equipped(acting, one), acting.equipment.journal
-
-    def result() -> Result:
-        return call(equipped, one.args, shared=acting.shared, completed=completed, key=one.key,
-                    config=config, seconds=seconds)  # fmt: skip
-
-    if not equipped.side_effects:
-        made = result()
-        return Act(call=one, status=made.status, text=made.text, seconds=made.seconds)
-    entry = Entry(
-        key=one.key, user=acting.user, thread=acting.thread, turn=turn.number, task=one.place, tool=one.tool,
-        args=one.args, title=one.title,
-    )  # fmt: skip
-    try:
-        before = _begun(one, journal.open(acting.thread)) or journal.begin(entry)
-    except ToolError as error:
-        return Act(call=one, status="failed", text=f"it was not called: {error}")
-    if before is not None:
-        return _again(one, before)
-    made = result()
-    try:
-        journal.end(one.key, made)
-    except ToolError:  # it was called, and this turn tells so; only a turn that is lost now could not
-        _log.exception("the result of %s is not in the journal", one.tool)
-    return Act(call=one, key=one.key, status=made.status, text=made.text, seconds=made.seconds)
-
-
-def _again(one: Call, before: Entry) -> Act:
-    """What is known of a call that was begun before."""
-    if before.result is None:
-        return Act(call=one, key=before.key, status="unknown", text=_UNKNOWN, earlier=True)
-    return Act(call=one, key=before.key, status=before.result.status, text=before.result.text, earlier=True)
-
-
-_UNKNOWN = "it was begun and broken off, so I cannot tell whether it went through; it was not done again"
-
-
-def _lost(entry: Entry) -> Act:
-    """A call of a turn that was lost, as an act of this one."""
-    one = Call(tool=entry.tool, args=entry.args, place=entry.task, gives=entry.tool, title=entry.title)
-    return _again(one, entry)
-
-
 def _failed(graph: TaskGraph, acts: Iterable[Act]) -> tuple[TaskNode, ...]:
     """The tasks whose results could not be had in this turn."""
     missing = dict.fromkeys(
         act.task for act in acts if act.status in ("failed", "unknown") and act.task and not act.call.fault
     )
     return tuple(graph[key] for key in missing if key in graph and graph[key].status == "open")
-
-
-def _told(graph: TaskGraph, one: Call, known: Iterable[Entry]) -> str:
-    """What a call is for, and what came of it when it was tried before."""
-    told = f"{one.title} for {title_of(graph[one.place])}" if one.place in graph else one.title
-    for entry in known:
-        if (entry.tool, entry.task) == (one.tool, one.place) and entry.key != one.key:
-            how = "was begun" if entry.result is None else "was called"
-            told += f". On {entry.begun:%Y-%m-%d at %H:%M} UTC it {how} with {_params(entry.args)}"
-    held = graph.get(one.task or "")
-    for state in reversed(held.states() if held else ()):
-        if left_by(state, one.tool):
-            return f"{told}. The last time: {state.said.removeprefix(f'{one.tool}: ')}"
-        if state.status == "done":
-            break
-    return told
-
-
-def _params(args: Mapping[str, Any]) -> str:
-    return ", ".join(f"{spoken(name)} {clip(str(value), 40)}" for name, value in args.items())
-
-
-def _completed(acts: Sequence[Act], whole: int) -> tuple[str, ...]:
-    """What was completed, a line each: the last ones with their results, of older ones the beginning."""
-    older, latest = acts[: max(0, len(acts) - whole)], acts[max(0, len(acts) - whole) :]
-    lines = [
-        f"{act.call.tool}({_params(act.call.args)}): {act.status}, {clip(act.text, 60)}" for act in older
-    ]
-    return (
-        *lines,
-        *(f"{act.call.tool}({_params(act.call.args)}): {act.status}, {act.text}" for act in latest),
-    )

@@ -14,7 +14,7 @@ import typer
 from .options import AsJson, examples, print_json
 
 if TYPE_CHECKING:
-    from taskloom.tools.config import Loaded
+    from taskloom.tools.loading import Loaded
     from taskloom.tools.registry import Equipped
 
 tools = typer.Typer(

@@ -1,4 +1,4 @@
-"""What the nodes read of the state and the context."""
+"""What the nodes read of the state, the context and the services."""
 
 from __future__ import annotations
 
@@ -12,10 +12,16 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
 from langgraph.runtime import Runtime
 
+from taskloom.agent.plan.schema_files import load_schemas
+from taskloom.agent.recall.memory import Memory
+from taskloom.agent.turn.reading import View
+from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.agent.turn.state import Context, Pending, State, Turn, tasks_in
 from taskloom.memory.consolidate import Exchange
 from taskloom.memory.operations import Clarify
 from taskloom.memory.tasks import TaskGraph, TaskNode
+
+from .services import Services
 
 Update = dict[str, Any]
 
@@ -125,3 +131,33 @@ def last_exchanges(messages: Sequence[AnyMessage], count: int = EXCHANGES) -> tu
         for said, reply in pairs
         if isinstance(said, HumanMessage) and isinstance(reply, AIMessage)
     )
+
+
+def memory_of(services: Services, runtime: Runtime[Any]) -> Memory:
+    """Long-term memory for one run: of its user, on its thread; false where there is none.
+
+    A run that names no user has none: all who come without a name would share it.
+    """
+    context, info = context_of(runtime), runtime.execution_info
+    named = context.memory and "user_id" in context.model_fields_set
+    longterm = services.memory if named else None
+    return Memory(longterm, context.user_id, (info.thread_id if info else "") or "")
+
+
+def view_of(state: State, number: int, context: Context, services: Services) -> View:
+    """What readers and grounders see of a run in a turn."""
+    return View(
+        graph=graph_of(state),
+        turn=number,
+        focus=tuple(state.get("focus", ())),
+        question=question_of(state),
+        exchanges=last_exchanges(state.get("messages", [])),
+        schemas=kinds_of(context, services),
+        now=services.clock(),
+        budget=context.token_budget,
+    )
+
+
+def kinds_of(context: Context, services: Services) -> tuple[TaskSchema, ...]:
+    """The kinds of tasks of a run: its own, else those that come with the tools."""
+    return load_schemas(context.schemas or (list(services.tools.schemas) if services.tools else []))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -12,13 +12,12 @@ from langgraph.types import Checkpointer
 
 from taskloom.agent.turn.state import Context, Input, Output, State
 
+from .act_node import act_node, goes_on
 from .nodes import (
-    act_node,
     apologise,
     classify_intent,
     decompose,
     fill_slots,
-    goes_on,
     remember,
     respond,
     retrieve_closure,
@@ -26,9 +25,6 @@ from .nodes import (
 )
 from .services import Services
 from .wiring import default_services
-
-if TYPE_CHECKING:
-    pass
 
 Taskgraph = CompiledStateGraph[State, Context, Input, Output]
 

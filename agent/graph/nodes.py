@@ -7,38 +7,25 @@ the run is resumed; only `update_graph` interrupts, and it has no effect but its
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 from uuid import uuid4
 
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    HumanMessage,
-    SystemMessage,
-)
-from langchain_core.runnables import RunnableConfig
-from langgraph.config import get_config
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.errors import NodeError
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from taskloom.agent.acting.equipment import Acting, Equipment
-from taskloom.agent.acting.ready import ready, stale_results, undone
-from taskloom.agent.acting.subgraph import STEPS, ActState, act_graph
 from taskloom.agent.grounding.asking_first import held_back
 from taskloom.agent.language.statements import statements
-from taskloom.agent.language.wording import clip, join, spoken
-from taskloom.agent.language.words import content
+from taskloom.agent.language.wording import clip, join
 from taskloom.agent.plan.kinds import asked_key, offered_roots
-from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.plan.slots import ASK_AT_MOST, fill
 from taskloom.agent.reading.with_memory import read_with_memory
 from taskloom.agent.recall.experiences import made, settled
 from taskloom.agent.recall.memory import Examples, Memory, recollected
 from taskloom.agent.turn.brief import Brief
-from taskloom.agent.turn.reading import Usage, View
+from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.schemas import SchemaError, TaskSchema
 from taskloom.agent.turn.state import Change, Context, State, Turn
 from taskloom.memory.claims import Answer, answer
@@ -48,19 +35,20 @@ from taskloom.memory.operations import Update as UpdateTask
 from taskloom.memory.records import now
 from taskloom.memory.retrieve import closure, render, render_revision, seeds
 from taskloom.memory.tasks import TaskGraph
-from taskloom.tools.agents import ABOVE, APPROVED, FOR, SHARED
-from taskloom.tools.shared import Shared
 
 from .access import (
     Update,
     context_of,
     exchanges_of,
     graph_of,
+    kinds_of,
     last_exchanges,
+    memory_of,
     pending_of,
     question_of,
     turn_of,
     utterance_of,
+    view_of,
 )
 from .approvals import NOT_APPROVED, approved, ask_first, load_decision
 from .services import Services
@@ -87,9 +75,9 @@ def decompose(state: State, runtime: Runtime[Context], *, services: Services) ->
     text, fault = utterance_of(state.get("messages", []))
     if fault:
         return {"turn": begun.model_copy(update={"utterance": text, "reply": fault})}
-    memory = _memory(services, runtime)
+    memory = memory_of(services, runtime)
     examples = Examples(lambda: memory.examples(text))
-    view = replace(_view(state, number, context, services), examples=examples)
+    view = replace(view_of(state, number, context, services), examples=examples)
     interpreter = services.voice(context.model).interpreter
     reading, recalled = read_with_memory(text, view, interpreter, memory)
     read = {
@@ -113,7 +101,7 @@ def classify_intent(state: State, runtime: Runtime[Context], *, services: Servic
     if not turn.steps:
         return {}
     ground = services.ground if turn.by == "rules" else services.exactly
-    view = _view(state, turn.number, context_of(runtime), services)
+    view = view_of(state, turn.number, context_of(runtime), services)
     operations = ground(turn.steps, view)
     if not all(step.kind for step in turn.steps if step.act != "ask"):  # these are told in questions, too
         operations = held_back(operations, turn.utterance, view.graph)
@@ -170,7 +158,7 @@ def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Servi
         budget=context_of(runtime).token_budget,
     )
     update: Update = {"answers": answers, "facts": found.tasks, "former": found.revisions}
-    if questions and (memory := _memory(services, runtime)):
+    if questions and (memory := memory_of(services, runtime)):
         update["earlier"], update["known"] = recollected(turn, answers, graph, memory, services.clock())
         update["note"] = " ".join(filter(None, (turn.note, memory.fault)))
     return {"turn": turn.model_copy(update=update)}
@@ -190,10 +178,10 @@ def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -
     touched = tuple(key for change in turn.changes for key in change.changed) or _declined(state)
     if turn.recalled and not touched:  # another one is to be proposed
         touched = offered_roots(graph_of(state))
-    if not touched or not (_kinds(context, services) or turn.recalled) or turn.question is not None:
+    if not touched or not (kinds_of(context, services) or turn.recalled) or turn.question is not None:
         return {}
-    graph, schemas = graph_of(state), _kinds(context, services)
-    known = _memory(services, runtime).remembered(graph, turn, schemas)
+    graph, schemas = graph_of(state), kinds_of(context, services)
+    known = memory_of(services, runtime).remembered(graph, turn, schemas)
     filling = fill(graph, touched, schemas, _counts(state), known)
     proposed: list[str] = []
     for operation in filling.proposals:
@@ -202,98 +190,6 @@ def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -
         proposed += outcome.changed
     turn = turn.model_copy(update={"proposals": tuple(proposed), "question": filling.question})
     return {"turn": turn, "tasks": {key: graph[key] for key in proposed}} if proposed else {"turn": turn}
-
-
-def goes_on(state: State, runtime: Runtime[Context], *, services: Services) -> Literal["act", "respond"]:
-    """Whether there is something for tools to do, or to tell of what they did in a turn that was lost."""
-    if services.tools is None or turn_of(state).reply:
-        return "respond"
-    acting = _acting(state, runtime, services, services.tools)
-    turn, registry, graph = turn_of(state), services.tools.registry, graph_of(state)
-    slots = ready(graph, acting.roots, registry, user=acting.user, schemas=acting.view.schemas,
-                  above=acting.above, again=True)  # fmt: skip
-    if next(iter(slots), None) or stale_results(graph, acting.roots, registry):
-        return "act"
-    if undone(graph, [key for change in turn.changes for key in change.changed], registry):
-        return "act"
-    wanted = any(change.changed for change in turn.changes) or _left_open(turn, graph)
-    chosen = acting.chooser is not None and registry and wanted
-    return "act" if chosen or services.tools.journal.open(acting.thread) else "respond"
-
-
-def _left_open(turn: Turn, graph: TaskGraph) -> bool:
-    """Whether a question of the turn has no answer in the tasks, or of something else, or one out of date."""
-    if turn.asks_freely:
-        return True
-    if not turn.answers or turn.known:
-        return not turn.operations and turn.utterance.rstrip().endswith("?")
-    for told in turn.answers:
-        found = [part for key in told.tasks if key in graph for part in graph.subtree(key)]
-        says = content(" ".join(f"{spoken(node.name)} {node.title} {node.value or ''}" for node in found))
-        if any(node.stale_since is not None for node in found) or not content(told.question.about) <= says:
-            return True
-        if told.question.slot or (not found and told.verdict is None):
-            return True
-    return False
-
-
-def act_node(services: Services) -> Callable[..., Update]:
-    """The node that carries tasks out by tools: a graph of its own, see `act`."""
-    inner = act_graph()
-
-    def act(state: State, runtime: Runtime[Context]) -> Update:
-        if services.tools is None:
-            return {}
-        config = get_config()
-        acting = _acting(state, runtime, services, services.tools)
-        begun = ActState(
-            turn=turn_of(state), made={}, calls=(), acts=(), recorded=0, variables={}, chosen=0, spent=0.0
-        )
-        bounded: RunnableConfig = {**config, "recursion_limit": acting.equipment.rounds * STEPS}
-        ended = inner.invoke(begun, bounded, context=acting)
-        update: Update = {"turn": ended["turn"]}
-        for channel, given in (("tasks", ended.get("made")), ("shared", ended.get("variables"))):
-            if given:
-                update[channel] = given
-        return update
-
-    return act
-
-
-def _acting(state: State, runtime: Runtime[Context], services: Services, equipment: Equipment) -> Acting:
-    """What the act node works with in this turn."""
-    turn, context, graph = turn_of(state), context_of(runtime), graph_of(state)
-    given, info = get_config().get("configurable", {}), runtime.execution_info
-    touched = (key for change in turn.changes for key in change.changed or _meant(change))
-    return Acting(
-        equipment=equipment, chooser=services.voice(context.model).chooser,
-        view=_view(state, turn.number, context, services), utterance=turn.utterance,
-        roots=tuple(dict.fromkeys(graph.root(key).id for key in touched if key in graph)),
-        user=context.user_id, thread=_place_of(get_config(), (info.thread_id if info else "") or ""),
-        shared=given.get(SHARED) or Shared({**equipment.shared, **state.get("shared", {})}),
-        above=tuple(given.get(ABOVE, ())), approved=bool(given.get(APPROVED)),
-        before=_told_before(state.get("messages", [])),
-    )  # fmt: skip
-
-
-def _told_before(messages: Sequence[BaseMessage]) -> str:
-    """What an agent that calls this one tells right before its request, see `tools.agents.inner_agent`."""
-    told = messages[-2] if len(messages) > 1 and isinstance(messages[-1], HumanMessage) else None
-    return str(told.text) if isinstance(told, SystemMessage) else ""
-
-
-def _meant(change: Change) -> tuple[str, ...]:
-    """The task of an update or part that was so already: to say it again is to want its results."""
-    op = change.operation
-    found = op.task if isinstance(op, UpdateTask) else op.parent if isinstance(op, Add) else None
-    return (found,) if found is not None else ()
-
-
-def _place_of(config: RunnableConfig, thread: str) -> str:
-    """Where a run is, for the journal: its thread, the graphs around it, and the call that it is made for."""
-    given = config.get("configurable", {})
-    around = str(given.get("checkpoint_ns", "")).rpartition("|")[0]
-    return "/".join(filter(None, (thread, around, str(given.get(FOR, "")))))
 
 
 def told_calls(turn: Turn) -> list[str]:
@@ -351,8 +247,8 @@ def remember(state: State, runtime: Runtime[Context], *, services: Services) -> 
     """Keep what the next turn needs, and what the next session may want to know."""
     turn = turn_of(state)
     update: Update = {"load": None} if state.get("load") else {}
-    if memory := _memory(services, runtime):
-        update |= _kept(state, _kinds(context_of(runtime), services), memory)
+    if memory := memory_of(services, runtime):
+        update |= _kept(state, kinds_of(context_of(runtime), services), memory)
     if not turn.operations and not _declined(state):
         return update
     focus = dict.fromkeys([*_touched(turn), *state.get("focus", ())])
@@ -398,35 +294,6 @@ def apologise(state: State, error: NodeError) -> Command[Literal["respond"]]:
 
 
 # ---- what they call -------------------------------------------------------------------------------
-
-
-def _memory(services: Services, runtime: Runtime[Any]) -> Memory:
-    """Long-term memory for one run: of its user, on its thread; false where there is none.
-
-    A run that names no user has none: all who come without a name would share it.
-    """
-    context, info = context_of(runtime), runtime.execution_info
-    named = context.memory and "user_id" in context.model_fields_set
-    longterm = services.memory if named else None
-    return Memory(longterm, context.user_id, (info.thread_id if info else "") or "")
-
-
-def _view(state: State, number: int, context: Context, services: Services) -> View:
-    return View(
-        graph=graph_of(state),
-        turn=number,
-        focus=tuple(state.get("focus", ())),
-        question=question_of(state),
-        exchanges=last_exchanges(state.get("messages", [])),
-        schemas=_kinds(context, services),
-        now=services.clock(),
-        budget=context.token_budget,
-    )
-
-
-def _kinds(context: Context, services: Services) -> tuple[TaskSchema, ...]:
-    """The kinds of tasks of a run: its own, else those that come with the tools."""
-    return load_schemas(context.schemas or (list(services.tools.schemas) if services.tools else []))
 
 
 def _touched(turn: Turn) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from taskloom.agent.models.narrator import Narrator
     from taskloom.agent.models.openai import ChatModel
-    from taskloom.tools.config import Loaded
+    from taskloom.tools.loading import Loaded
 
 NO_MODEL = ("", "rules")
 OUTBOX, JOURNAL, MEMORY = "outbox.sqlite", "calls.sqlite", "memory"  # what is under the home
@@ -139,7 +139,7 @@ def loaded_tools(given: Settings) -> Loaded:
         ToolDefinitionError: the file or a tool in it is not right; the message names all of that.
     """
     from taskloom.agent.acting.index import HybridIndex
-    from taskloom.tools.config import load_agent
+    from taskloom.tools.loading import load_agent
 
     def model() -> BaseChatModel:
         from taskloom.agent.models.openai import chat_client

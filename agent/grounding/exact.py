@@ -11,30 +11,28 @@ from taskloom.agent.language.wording import DID_YOU_MEAN, base, clip, entries, j
 from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.turn.reading import View
-from taskloom.agent.turn.steps import Detail, Step
+from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import (
     Check,
     Clarify,
     Complete,
     Inactivate,
-    Link,
     Operation,
     Question,
     Remove,
     Replace,
     Restore,
-    Rollback,
-    Undo,
     Unlink,
     Update,
     names,
-    undoable,
 )
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import WEEKDAYS
 
 from .asking_first import told
 from .exact_asking import Asking
+from .exact_back import Back
+from .exact_links import Links
 from .exact_parts import Parts
 from .exact_places import ONE_OF_MANY, Doubt, says_all
 
@@ -55,7 +53,7 @@ def ground_exactly(steps: Iterable[Step], view: View) -> tuple[Operation, ...]:
     return tuple(grounder.operations)
 
 
-class Exact(Parts, Asking):
+class Exact(Parts, Back, Links, Asking):
     """All steps, each by the method of its act."""
 
     def _unsure(self, step: Step) -> None:
@@ -289,174 +287,6 @@ class Exact(Parts, Asking):
             self.do(Restore(task=node.id), step.text)
             return
         self.do(Update(task=node.id, status="filled" if node.value is not None else "open"), step.text)
-
-    # ---- what was ----------------------------------------------------------------------------------
-
-    def _undo(self, step: Step) -> None:
-        turns = [turn for turn in undoable(self.graph) if turn < self.view.turn]
-        if step.task is None or step.task not in self.graph:
-            last = turns[-1] if turns else None
-            if last is not None and last < self.view.turn - 1 and self.view.question is not None:
-                raise Doubt(
-                    f"I have changed nothing since turn {last}. Shall I take back what was changed then?",
-                    ("yes",), (Undo(turn=last),),
-                )  # fmt: skip
-            self.do(Undo(turn=last), step.text)
-            return
-        inside = self.graph.subtree(step.task, gone=True)
-        turn = max((node.turn for node in inside if node.turn < self.view.turn), default=None)
-        changed = [node.id for node in self.graph.values() if node.turn == turn]
-        if turn in turns and set(changed) <= {node.id for node in inside}:
-            self.do(Undo(turn=turn), step.text)
-            return
-        for node in inside:
-            if node.turn == turn and node.history:
-                self.do(Rollback(task=node.id), step.text)
-            elif node.turn == turn:
-                self.do(Remove(task=node.id), step.text)
-
-    def _redo(self, step: Step) -> None:
-        """What was taken back last comes again: by an undo of everything, or one thing as it was before."""
-        ways = {
-            (one.turn, one.op)
-            for node in self.graph.values()
-            for one in node.states()
-            if one.op in ("undo", "rollback")
-        }
-        if not ways:
-            raise Doubt("Nothing was undone, so there is nothing to redo. What should I change?")
-        turn, op = max(ways)
-        if op == "undo":
-            self.do(Undo(turn=turn), step.text)
-            return
-        for node in self.graph.values():
-            if (node.turn, node.op) == (turn, "rollback"):
-                self.do(Rollback(task=node.id), step.text)
-
-    def _back(self, step: Step) -> None:
-        """One slot or task to a state that it was in: the last other one, the first, or that of a value."""
-        node = self._former_of(step)
-        states = [
-            (number, state) for number, state in enumerate(node.history)
-            if state.active and (state.value is not None or node.value is None)
-        ]  # fmt: skip
-        if step.value:
-            saying = [number for number, state in states if says_all(state.value or state.title, step.value)]
-            if saying:
-                self.do(Rollback(task=node.id, to=saying[-1]), step.text)
-            elif says_all(node.value or node.title, step.value):
-                self._back_in_the_plan(node, step)
-            else:
-                self._never_so(node, step.value, [state.value or state.title for _, state in states])
-        elif step.old == "original" and states:
-            self.do(Rollback(task=node.id, to=states[0][0]), step.text)
-        elif not node.active:
-            self.do(Restore(task=node.id), step.text)
-        else:
-            self.do(Rollback(task=node.id), step.text)
-
-    def _former_of(self, step: Step) -> TaskNode:
-        """The slot that goes back; of a task that never changed itself, the part that was changed last."""
-        if step.task is None and not step.target and not step.slot and not step.within and step.value:
-            once = [
-                node for node in self.graph.values()
-                if any(says_all(state.value or state.title, step.value) for state in node.history)
-            ]  # fmt: skip
-            if len(once) != 1:
-                raise Doubt(
-                    f"What should be {clip(step.value)} again?", [self.describe(node) for node in once[:6]]
-                )
-            return once[0]
-        node = self.target(step, gone=True)
-        if node.history or node.value is not None:
-            return node
-        changed = [part for part in self.graph.subtree(node.id, gone=True)[1:] if part.history]
-        if step.value:
-            once = [p for p in changed if any(says_all(s.value or s.title, step.value) for s in p.history)]
-            changed = once or changed
-        latest = max((part.turn for part in changed), default=0)
-        last = [part for part in changed if part.turn == latest]
-        if len(last) > 1:
-            raise Doubt("What should go back to what it was?", [self.describe(part) for part in last[:6]])
-        return last[0] if last else node
-
-    def _back_in_the_plan(self, node: TaskNode, step: Step) -> None:
-        if not node.active:
-            self.do(Restore(task=node.id), step.text)
-            return
-        question = Question(kind="value", tasks=(node.id,), about=node.title)
-        self.operations.append(Check(said=step.text[:300], question=question))
-
-    def _never_so(self, node: TaskNode, value: str, former: Sequence[str]) -> None:
-        known = list(dict.fromkeys(former))
-        told = f" It was {join(known, limit=6)} before." if known else ""
-        raise Doubt(
-            f"{clip(node.title)} never was {clip(value)}.{told} Shall I set it to {clip(value)}?",
-            ("yes",),
-            (renewed(node, value),),
-        )
-
-    # ---- order, sharing, people --------------------------------------------------------------------
-
-    def _need(self, step: Step) -> None:
-        node = self._thing(step.task, step.target, step)
-        for item in step.items:
-            self._wait(self.graph[node.id], item, step)
-        self.touch(node.id)
-
-    def _wait(self, node: TaskNode, item: Detail, step: Step) -> None:
-        needed = self._thing(item.task, item.value, step, beside=node)
-        if node.id in {above.id for above in self.graph.ancestors(needed.id)}:
-            self.touch(needed.id)  # a whole rests on its parts anyway
-        elif needed.id != node.id and needed.id not in self.graph[node.id].depends_on:
-            self.do(Link(task=node.id, on=needed.id), step.text)
-
-    def _thing(self, task: str | None, words: str, step: Step, beside: TaskNode | None = None) -> TaskNode:
-        """The task of an id or of words; what there is no task of yet is made."""
-        if task is not None and task in self.graph:
-            return self.graph[task]
-        if not words:
-            raise Doubt("What is to wait for what?")
-        whole = self.whole_of(step) or (self.graph.get(beside.parent or "") if beside is not None else None)
-        same = [
-            node
-            for node in self.graph.parts(whole.id if whole else None)
-            if content(node.title) == content(words)
-        ]
-        node = same[0] if same else self.named(words)
-        return node or self.new_root(words, step.text, parent=whole) or self.target(step)
-
-    def _unneed(self, step: Step) -> None:
-        node = self.target(step)
-        needed = [self._thing(item.task, item.value, step).id for item in step.items]
-        waits = [key for key in node.depends_on if self.graph[key].active]
-        for key in needed or waits:
-            self.do(Unlink(task=node.id, on=key), step.text)
-        if not needed and not waits:
-            raise Doubt(f"{clip(node.title)} waits for nothing. What should it not wait for?")
-
-    def _share(self, step: Step) -> None:
-        node = self.target(step)
-        for item in step.items:
-            used = self.graph.get(item.task or "") or self.named(item.value)
-            if used is None:
-                self.enlist(node, item, step)
-            else:
-                self.use(self.graph[node.id], used, step)
-        self.touch(node.id)
-
-    def _assign(self, step: Step) -> None:
-        node = self.target(step)
-        if node.value is not None and node.parent and (is_assignee(node) or not self.graph.parts(node.id)):
-            node = self.graph[node.parent] if is_assignee(node) or not step.value else node
-        held = next((part for part in self.graph.parts(node.id) if is_assignee(part)), None)
-        if step.value:
-            self.give(node, "assignee", step.value, step.text)
-        elif held is not None:
-            self.do(Remove(task=held.id), step.text)
-        else:
-            raise Doubt(f"Who is to do {self.describe(node)}?")
-        self.touch(node.id)
 
 
 # ---- words and values ------------------------------------------------------------------------------

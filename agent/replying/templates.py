@@ -31,7 +31,7 @@ from taskloom.agent.turn.state import Turn
 from taskloom.memory.operations import Check, Clarify, Update, names
 from taskloom.memory.tasks import TaskNode
 
-from .answers import Answers
+from .answers import answered
 from .changes import Changes
 from .checking import faults_of
 from .naming import INLINE, MANY, Names
@@ -76,7 +76,7 @@ class _Reply:
             if acted and (not answer.tasks or answer.question.slot):
                 continue  # what tools gave answers what the tasks could not
             if n not in known or not known[n].instead:
-                told += Answers(self.graph, self.names).pieces(answer)
+                told += answered(answer, self.graph, self.names)
             told += known[n].lines if n in known else ()
         if not told and any(step.act == "no" for step in self.turn.steps):
             told.append("All right.")

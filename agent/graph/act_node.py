@@ -1,0 +1,118 @@
+"""The act node, which carries tasks out by tools, and whether a turn comes to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
+from langgraph.runtime import Runtime
+
+from taskloom.agent.acting.equipment import Acting, Equipment
+from taskloom.agent.acting.ready import ready, stale_results, undone
+from taskloom.agent.acting.subgraph import STEPS, ActState, act_graph
+from taskloom.agent.language.wording import spoken
+from taskloom.agent.language.words import content
+from taskloom.agent.turn.state import Change, Context, State, Turn
+from taskloom.memory.operations import Add
+from taskloom.memory.operations import Update as UpdateTask
+from taskloom.memory.tasks import TaskGraph
+from taskloom.tools.agents import ABOVE, APPROVED, FOR, SHARED
+from taskloom.tools.shared import Shared
+
+from .access import Update, context_of, graph_of, turn_of, view_of
+from .services import Services
+
+
+def goes_on(state: State, runtime: Runtime[Context], *, services: Services) -> Literal["act", "respond"]:
+    """Whether there is something for tools to do, or to tell of what they did in a turn that was lost."""
+    if services.tools is None or turn_of(state).reply:
+        return "respond"
+    acting = _acting(state, runtime, services, services.tools)
+    turn, registry, graph = turn_of(state), services.tools.registry, graph_of(state)
+    slots = ready(graph, acting.roots, registry, user=acting.user, schemas=acting.view.schemas,
+                  above=acting.above, again=True)  # fmt: skip
+    if next(iter(slots), None) or stale_results(graph, acting.roots, registry):
+        return "act"
+    if undone(graph, [key for change in turn.changes for key in change.changed], registry):
+        return "act"
+    wanted = any(change.changed for change in turn.changes) or _left_open(turn, graph)
+    chosen = acting.chooser is not None and registry and wanted
+    return "act" if chosen or services.tools.journal.open(acting.thread) else "respond"
+
+
+def _left_open(turn: Turn, graph: TaskGraph) -> bool:
+    """Whether a question of the turn has no answer in the tasks, or of something else, or one out of date."""
+    if turn.asks_freely:
+        return True
+    if not turn.answers or turn.known:
+        return not turn.operations and turn.utterance.rstrip().endswith("?")
+    for told in turn.answers:
+        found = [part for key in told.tasks if key in graph for part in graph.subtree(key)]
+        says = content(" ".join(f"{spoken(node.name)} {node.title} {node.value or ''}" for node in found))
+        if any(node.stale_since is not None for node in found) or not content(told.question.about) <= says:
+            return True
+        if told.question.slot or (not found and told.verdict is None):
+            return True
+    return False
+
+
+def act_node(services: Services) -> Callable[..., Update]:
+    """The node that carries tasks out by tools: a graph of its own, see `act`."""
+    inner = act_graph()
+
+    def act(state: State, runtime: Runtime[Context]) -> Update:
+        if services.tools is None:
+            return {}
+        config = get_config()
+        acting = _acting(state, runtime, services, services.tools)
+        begun = ActState(
+            turn=turn_of(state), made={}, calls=(), acts=(), recorded=0, variables={}, chosen=0, spent=0.0
+        )
+        bounded: RunnableConfig = {**config, "recursion_limit": acting.equipment.rounds * STEPS}
+        ended = inner.invoke(begun, bounded, context=acting)
+        update: Update = {"turn": ended["turn"]}
+        for channel, given in (("tasks", ended.get("made")), ("shared", ended.get("variables"))):
+            if given:
+                update[channel] = given
+        return update
+
+    return act
+
+
+def _acting(state: State, runtime: Runtime[Context], services: Services, equipment: Equipment) -> Acting:
+    """What the act node works with in this turn."""
+    turn, context, graph = turn_of(state), context_of(runtime), graph_of(state)
+    given, info = get_config().get("configurable", {}), runtime.execution_info
+    touched = (key for change in turn.changes for key in change.changed or _meant(change))
+    return Acting(
+        equipment=equipment, chooser=services.voice(context.model).chooser,
+        view=view_of(state, turn.number, context, services), utterance=turn.utterance,
+        roots=tuple(dict.fromkeys(graph.root(key).id for key in touched if key in graph)),
+        user=context.user_id, thread=_place_of(get_config(), (info.thread_id if info else "") or ""),
+        shared=given.get(SHARED) or Shared({**equipment.shared, **state.get("shared", {})}),
+        above=tuple(given.get(ABOVE, ())), approved=bool(given.get(APPROVED)),
+        before=_told_before(state.get("messages", [])),
+    )  # fmt: skip
+
+
+def _told_before(messages: Sequence[BaseMessage]) -> str:
+    """What an agent that calls this one tells right before its request, see `tools.agents.inner_agent`."""
+    told = messages[-2] if len(messages) > 1 and isinstance(messages[-1], HumanMessage) else None
+    return str(told.text) if isinstance(told, SystemMessage) else ""
+
+
+def _meant(change: Change) -> tuple[str, ...]:
+    """The task of an update or part that was so already: to say it again is to want its results."""
+    op = change.operation
+    found = op.task if isinstance(op, UpdateTask) else op.parent if isinstance(op, Add) else None
+    return (found,) if found is not None else ()
+
+
+def _place_of(config: RunnableConfig, thread: str) -> str:
+    """Where a run is, for the journal: its thread, the graphs around it, and the call that it is made for."""
+    given = config.get("configurable", {})
+    around = str(given.get("checkpoint_ns", "")).rpartition("|")[0]
+    return "/".join(filter(None, (thread, around, str(given.get(FOR, "")))))

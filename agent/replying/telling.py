@@ -1,0 +1,77 @@
+"""What every family of answers has at hand: the tasks, how they are called, and what several of them say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from taskloom.agent.language.wording import join, plural, quoted, sentence, title_of
+from taskloom.memory.claims import Answer
+from taskloom.memory.retrieve import matching
+from taskloom.memory.tasks import TaskGraph, TaskNode
+
+from .naming import INLINE, Names, bullets
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """The tasks that answers are told of, and what they are called; graph is the one after the turn."""
+
+    graph: TaskGraph
+    names: Names
+
+    def nothing(self, answer: Answer) -> list[str]:
+        """Nothing found: says so, and what is known."""
+        about = answer.question.about or answer.question.value or ""
+        near = [self.graph[key] for key in matching(self.graph, about, limit=2)] if about else []
+        if near:
+            return [f"I have nothing about {quoted(about, 60)}.", *map(self.names.state, near)]
+        found = [
+            f"I have nothing about {quoted(about, 60)} yet." if about else "There is nothing in the plan yet."
+        ]
+        roots = self.graph.parts(None)
+        if roots and about:
+            known = join([self.names.short(root) for root in roots], limit=INLINE)
+            parts = self.graph.parts(roots[0].id)
+            if len(roots) == 1 and parts:
+                inside = join(dict.fromkeys(title_of(part) for part in parts), limit=INLINE)
+                known = f"{known}, with {inside}"
+            found.append(f"What I know of: {known}.")
+        elif roots:
+            found = [
+                f"I have nothing on that. What I know of: {join(map(self.names.short, roots), limit=INLINE)}."
+            ]
+        return found
+
+    def listing(self, heading: str, nodes: list[TaskNode]) -> list[str]:
+        """Tasks in one sentence, or one a line when they are many."""
+        tops = self.names.tops(nodes)
+        mixed = any(node.status == "done" for node in tops)
+        entries = [self.names.entry(node, open_too=mixed) for node in tops]
+        if len(entries) <= INLINE:
+            text = join(entries) if heading or len(entries) > 1 else entries[0]
+            return [sentence(f"{heading}: {text}" if heading else text)]
+        return [
+            sentence(heading).rstrip(".") + ":" if heading else f"{len(entries)} in all:",
+            bullets(entries),
+        ]
+
+    def asked(self, answer: Answer) -> list[TaskNode]:
+        """The tasks of the plan that a question is about."""
+        keys = answer.question.tasks or (answer.question.container or "",)
+        return [self.graph[key] for key in keys if key in self.graph and self.graph[key].active]
+
+    def waits(self, node: TaskNode) -> str:
+        """'The varnish waits for the pump.'."""
+        told = join([self.names.full(other) for other in self.graph.waits_for(node.id)], limit=INLINE)
+        name = self.names.full(node)
+        return sentence(f"{name} {'wait' if plural(name) else 'waits'} for {told}")
+
+    def predecessors(self, node: TaskNode) -> list[TaskNode]:
+        """What left the plan beside a task in the turn in which the task came."""
+        begun = node.states()[0].turn
+        beside = self.graph.parts(node.parent, gone=True)
+        return [
+            other
+            for other in beside
+            if not other.active and other.turn == begun and other.states()[0].turn < begun
+        ]
