@@ -178,6 +178,7 @@ def longterm_of(
 
     @cache
     def narrator() -> Narrator:
+        from taskloom.agent.models.narrator import Narrator
 
         return Narrator((chats or _chats(given))(given.model))
 
