@@ -78,16 +78,16 @@ class LangChainModel(PatientModel):
 
     def __init__(self, model: BaseChatModel, settings: ModelSettings) -> None:
         super().__init__(settings)
-        self._model = model
+        self._writer, self._reader = model, quiet(model)
 
     @property
     def _plain(self) -> Asked:
-        return self._model
+        return self._reader
 
     def _formed(self, schema: dict[str, Any]) -> Asked | None:
         form = {"description": "What is asked for.", **schema, "title": FORM}
         try:
-            formed = self._model.with_structured_output(form)
+            formed = self._reader.with_structured_output(form)
         except (NotImplementedError, TypeError, ValueError):  # it has none, or none for such a schema
             return None
         # Without the parser behind it, which completes an answer that was cut off and drops what is missing.
@@ -95,12 +95,12 @@ class LangChainModel(PatientModel):
 
     def _sent(self, model: Asked, messages: Sequence[BaseMessage], deadline: float) -> AIMessage:
         with _line() as line:
-            return line.result(lambda: model.invoke(list(messages), QUIET), deadline)
+            return line.result(lambda: model.invoke(list(messages)), deadline)
 
     @contextmanager
     def _chunks(self, messages: Sequence[BaseMessage], deadline: float) -> Iterator[Iterator[AIMessageChunk]]:
         with _line() as line:
-            chunks = self._model.stream(list(messages), QUIET)
+            chunks = self._writer.stream(list(messages), QUIET)
 
             def each() -> Iterator[AIMessageChunk]:
                 while (chunk := line.result(lambda: next(chunks, None), deadline)) is not None:
@@ -111,6 +111,12 @@ class LangChainModel(PatientModel):
             finally:
                 if isinstance(chunks, Generator):
                     line.begin(chunks.close)
+
+
+def quiet(model: BaseChatModel) -> BaseChatModel:
+    """The same chat model, that under a graph which streams messages gives whole ones, and shows none."""
+    tags = [*(model.tags or ()), *QUIET["tags"]]
+    return model.model_copy(update={"tags": tags, "disable_streaming": True})
 
 
 def name_of(model: BaseChatModel) -> str:

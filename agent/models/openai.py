@@ -23,10 +23,9 @@ from pydantic import SecretStr
 
 from taskloom.agent.plan.outline import quoted
 from taskloom.agent.settings import Settings
-from taskloom.agent.turn.reading import Usage
 from taskloom.memory.store import StoreError
 
-from .chat import Meter, Misconfigured, ModelFault, ModelSettings, Oversized, Unusable
+from .chat import Misconfigured, ModelSettings, Oversized
 from .patient import FORM, QUIET, Asked, Names, PatientModel
 
 CLOSING = 0.5  # seconds to end a request that is broken off
@@ -132,14 +131,6 @@ class OpenAIModel(PatientModel):
         if self.settings.api_key is None and self.settings.base_url is None:
             raise Misconfigured("there is no key for the model: set OPENAI_API_KEY (or OPENAI_BASE_URL)")
         return super()._tried(request, deadline)
-
-    def _fault(self, error: Exception, meter: Meter) -> ModelFault:
-        if isinstance(error, openai.LengthFinishReasonError | openai.ContentFilterFinishReasonError):
-            if error.completion is not None and (usage := error.completion.usage) is not None:
-                meter.usage += Usage(0, usage.prompt_tokens, usage.completion_tokens)
-            cut = isinstance(error, openai.LengthFinishReasonError)
-            return Unusable("it was cut off; be shorter" if cut else "it was withheld by a filter")
-        return super()._fault(error, meter)
 
 
 def chat_model(given: Settings, model: str = "") -> OpenAIModel:

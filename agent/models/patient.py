@@ -28,6 +28,7 @@ from tenacity import (
 )
 
 from taskloom.agent.plan.outline import quoted
+from taskloom.agent.turn.reading import Usage
 
 from . import prompts
 from .chat import (
@@ -48,7 +49,10 @@ QUIET: RunnableConfig = {"tags": ["nostream"]}  # the graph passes checked piece
 _ENDS = ("finish_reason", "stop_reason", "done_reason", "stopReason")  # what providers call why it ended
 _CUT = ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")
 _WITHHELD = ("content_filter", "content_filtered", "safety", "refusal", "guardrail_intervened")
-_NO_CONNECTION = {"OSError", "TransportError", "APIConnectionError"}  # by name, whosever they are
+_CUT_OFF, _KEPT_BACK = "it was cut off; be shorter", "it was withheld by a filter"
+# Errors by their names: each provider's client has its own of them, and none of these is imported here.
+_NO_CONNECTION = {"OSError", "TransportError", "APIConnectionError"}
+_UNFINISHED = {"LengthFinishReasonError": _CUT_OFF, "ContentFilterFinishReasonError": _KEPT_BACK}
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
@@ -135,7 +139,7 @@ class PatientModel(ABC):
 
         Raises:
             TimeoutError: not by the deadline.
-            Exception: whatever a client raises; `_fault` makes words of it.
+            Exception: whatever a client raises; words are made of it.
         """
 
     @abstractmethod
@@ -143,19 +147,6 @@ class PatientModel(ABC):
         self, messages: Sequence[BaseMessage], deadline: float
     ) -> AbstractContextManager[Iterator[AIMessageChunk]]:
         """What comes of a request that streams, until a deadline; raises as `_sent`."""
-
-    def _fault(self, error: Exception, meter: Meter) -> ModelFault:  # noqa: ARG002  some errors tell tokens
-        """What an error is in words for the user, never the server's; the meter counts what it cost."""
-        chain = [*_chain(error)]
-        if fault := next((one for one in chain if isinstance(one, ModelFault)), None):
-            return fault
-        if (status := _status(error)) is not None:
-            return self._status_fault(status, error)
-        if any(_NO_CONNECTION & {kind.__name__ for kind in type(one).__mro__} for one in chain):
-            return Unreachable(
-                f"the model could not be reached or broke off ({self.names.address} says where it is)"
-            )
-        return Unreachable(self.names.strange.format(error=type(error).__name__))
 
     # ---- one request ----------------------------------------------------------------------------
 
@@ -258,6 +249,22 @@ class PatientModel(ABC):
             _log.info("model request failed: %s (%s)", type(error).__name__, fault)
             raise fault from None
 
+    def _fault(self, error: Exception, meter: Meter) -> ModelFault:
+        """What an error is in words for the user, never the server's; the meter counts what it cost."""
+        chain = [*_chain(error)]
+        if fault := next((one for one in chain if isinstance(one, ModelFault)), None):
+            return fault
+        if why := _UNFINISHED.get(type(error).__name__):
+            meter.usage += _spent(error)
+            return Unusable(why)
+        if (status := _status(error)) is not None:
+            return self._status_fault(status, error)
+        if any(_NO_CONNECTION & {kind.__name__ for kind in type(one).__mro__} for one in chain):
+            return Unreachable(
+                f"the model could not be reached or broke off ({self.names.address} says where it is)"
+            )
+        return Unreachable(self.names.strange.format(error=type(error).__name__))
+
     def _status_fault(self, status: int, error: Exception) -> ModelFault:
         """What an error with a status of HTTP is."""
         code, name = getattr(error, "code", None), quoted(self.settings.model, 80)
@@ -289,9 +296,9 @@ def _end(metadata: Mapping[str, Any]) -> str | None:
 def _check_end(end: str | None, text: str) -> None:
     """Refuse an answer that is empty or did not come to its end."""
     if end in _CUT:
-        raise Unusable("it was cut off; be shorter", text)
+        raise Unusable(_CUT_OFF, text)
     if end in _WITHHELD:
-        raise Unusable("it was withheld by a filter", text)
+        raise Unusable(_KEPT_BACK, text)
     if not text.strip():
         raise Unusable("it was empty")
 
@@ -307,6 +314,12 @@ def _status(error: Exception) -> int | None:
     """The HTTP status that an error tells, wherever its class keeps it; None where it tells no failure."""
     told = (getattr(error, "status_code", None), getattr(_response(error), "status_code", None))
     return next((status for status in told if isinstance(status, int) and 300 <= status < 600), None)
+
+
+def _spent(error: Exception) -> Usage:
+    """The tokens of an answer that an error holds, as OpenAI counts them."""
+    usage = getattr(getattr(error, "completion", None), "usage", None)
+    return Usage(0, usage.prompt_tokens, usage.completion_tokens) if usage else Usage()
 
 
 def _response(error: Exception) -> object:
