@@ -96,7 +96,8 @@ class PatientModel(ABC):
         self, messages: Sequence[BaseMessage], schema: dict[str, Any], meter: Meter, deadline: float
     ) -> str:
         """See `ChatModel`."""
-        if not self._no_schema and (formed := self._formed(schema)) is not None:
+        formed = None if self._no_schema else self._formed(schema)
+        if formed is not None:
             try:
                 return self._tried(lambda: self._answer(formed, messages, meter, deadline), deadline)
             except Rejected as fault:
@@ -106,9 +107,9 @@ class PatientModel(ABC):
         try:
             text = self._tried(lambda: self._answer(self._plain, plain, meter, deadline), deadline)
         except Unusable:
-            self._no_schema = True
+            self._no_schema |= formed is not None
             raise
-        self._no_schema = True
+        self._no_schema |= formed is not None
         return text
 
     def stream(
