@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,10 @@ def words_of(body: Mapping[str, Any]) -> str:
     return str(next(line for line in lines if line.startswith(("Message: ", "User says now: "))))
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
+    """One connection; another protocol changes the endpoints and what stands in the bodies."""
+
+    endpoints: ClassVar[tuple[str, ...]] = ("/chat/completions", "/embeddings")
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # else every reply waits 40 ms for an acknowledgement
     server: _Server
@@ -146,15 +149,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _answer(self, reply: Reply, body: dict[str, Any]) -> None:
-        if not self.path.endswith(("/chat/completions", "/embeddings")):
+        if not self.path.endswith(self.endpoints):
             reply = Fault(404, f"no such endpoint: {self.path}")
         match reply:
             case Raw(raw, status, content_type):
                 self._send(status, raw, content_type)
-            case Fault(status, message, code, retry_after):
+            case Fault(status, retry_after=retry_after):
                 headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
-                error = {"error": {"message": message, "type": "error", "param": None, "code": code}}
-                self._send(status, json.dumps(error).encode(), headers=headers)
+                self._send(status, json.dumps(self._error(reply)).encode(), headers=headers)
             case Hang(seconds, later, between):
                 self.server.owner.stopped.wait(seconds)
                 self._say(later, body, pause=seconds if between else 0.0)
@@ -177,49 +179,64 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(bytes([byte]))
 
     def _say(self, reply: Say, body: dict[str, Any], keep: float = 1.0, pause: float = 0.0) -> None:
-        head = {"id": "chatcmpl-1", "created": int(time.time()), "model": body.get("model", "test")}
-        usage = {
+        if body.get("stream"):
+            self._stream(self._events(reply, body), keep, pause)
+        else:
+            self._send(200, json.dumps(self._whole(reply, body)).encode(), keep=keep)
+
+    # ---- the protocol ---------------------------------------------------------------------------
+
+    def _error(self, fault: Fault) -> dict[str, Any]:
+        told = {"message": fault.message, "type": "error", "param": None, "code": fault.code}
+        return {"error": told}
+
+    def _head(self, body: dict[str, Any]) -> dict[str, Any]:
+        return {"id": "chatcmpl-1", "created": int(time.time()), "model": body.get("model", "test")}
+
+    def _usage(self, reply: Say) -> dict[str, int]:
+        total = reply.prompt_tokens + reply.completion_tokens
+        return {
             "prompt_tokens": reply.prompt_tokens,
             "completion_tokens": reply.completion_tokens,
-            "total_tokens": reply.prompt_tokens + reply.completion_tokens,
+            "total_tokens": total,
         }
-        if body.get("stream"):
-            wanted = (body.get("stream_options") or {}).get("include_usage")
-            self._stream(reply, head, usage if wanted else None, keep, pause)
-            return
+
+    def _whole(self, reply: Say, body: dict[str, Any]) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": reply.content, "refusal": reply.refusal}
         if reply.tool_calls:
             message["tool_calls"] = list(reply.tool_calls)
         choices = [{"index": 0, "message": message, "finish_reason": reply.finish, "logprobs": None}]
-        full = json.dumps({**head, "object": "chat.completion", "choices": choices, "usage": usage}).encode()
-        self._send(200, full, keep=keep)
+        head = {**self._head(body), "object": "chat.completion"}
+        return {**head, "choices": choices, "usage": self._usage(reply)}
 
-    def _stream(
-        self, reply: Say, head: dict[str, Any], usage: dict[str, int] | None, keep: float, pause: float
-    ) -> None:
-        content = reply.content or ""
-        pieces = re.findall(r"\S+\s*|\s+", content) if reply.pieces is None else list(reply.pieces)
-        deltas = [{"role": "assistant", "content": ""}, *({"content": piece} for piece in pieces)]
+    def _events(self, reply: Say, body: dict[str, Any]) -> list[str]:
+        """What a stream consists of, up to the last event that a client needs."""
+        deltas = [{"role": "assistant", "content": ""}, *({"content": piece} for piece in pieces_of(reply))]
         if reply.refusal is not None:
             deltas.append({"refusal": reply.refusal})
         events: list[dict[str, Any]] = [
             {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
         ]
         events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": reply.finish}]})
-        if usage:
-            events.append({"choices": [], "usage": usage})
+        if (body.get("stream_options") or {}).get("include_usage"):
+            events.append({"choices": [], "usage": self._usage(reply)})
+        head = {**self._head(body), "object": "chat.completion.chunk"}
+        return [*(f"data: {json.dumps({**head, **event})}\n\n" for event in events), "data: [DONE]\n\n"]
+
+    # ---- the wire -------------------------------------------------------------------------------
+
+    def _stream(self, events: list[str], keep: float, pause: float) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for event in events[: max(1, round(len(events) * keep)) if keep < 1 else None]:
-            self._chunk(f"data: {json.dumps({**head, 'object': 'chat.completion.chunk', **event})}\n\n")
+        for event in events[: max(1, round((len(events) - 1) * keep)) if keep < 1 else None]:
+            self._chunk(event)
             if pause:
                 self.server.owner.stopped.wait(pause)
         if keep < 1:
             self._drop()
             return
-        self._chunk("data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")
 
     def _chunk(self, text: str) -> None:
@@ -250,6 +267,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
 
+def pieces_of(reply: Say) -> list[str]:
+    """How a stream cuts a reply."""
+    return re.findall(r"\S+\s*|\s+", reply.content or "") if reply.pieces is None else list(reply.pieces)
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     owner: OpenAIServer
@@ -261,6 +283,8 @@ class _Server(ThreadingHTTPServer):
 class OpenAIServer:
     """The server, as a context manager; listens on a free port of the loopback interface."""
 
+    handler: ClassVar[type[Handler]] = Handler
+
     def __init__(self, script: Script) -> None:
         self.script = script
         self.requests: list[dict[str, Any]] = []
@@ -268,7 +292,7 @@ class OpenAIServer:
         self.stopped = threading.Event()
         self._lock = threading.Lock()
         self._given = 0
-        self._http = _Server(("127.0.0.1", 0), _Handler)
+        self._http = _Server(("127.0.0.1", 0), self.handler)
         self._http.owner = self
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
 

@@ -22,12 +22,9 @@ RUFF = PYPROJECT["tool"]["ruff"]["lint"]
 
 MOST_LINES, MOST_LINES_OF_A_FUNCTION, MOST_BRANCHES = 450, 60, 12
 LARGER = (  # what may still be larger, files and folders; what no longer is has to go from here
-    # the pattern reader, to be taken out
+    # the pattern reader
     "agent/reading/patterns", "agent/grounding/ladder", "agent/language/phrases.py",
     "agent/language/smalltalk.py", "agent/language/values.py", "agent/plan/finder.py",
-    # to be cut
-    "agent/models/openai.py", "memory/claims.py", "memory/consolidate.py", "memory/operations.py",
-    "memory/store.py",
 )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.grounding.grounder import ground
 from taskloom.agent.models.chat import ModelSettings
 from taskloom.agent.models.interpreter import ModelInterpreter, reading_prompt
-from taskloom.agent.models.openai import ChatModel
+from taskloom.agent.models.openai import OpenAIModel
 from taskloom.agent.plan.outline import quoted
 from taskloom.agent.reading.gate import Gate
 from taskloom.agent.reading.patterns.rules import Rules
@@ -53,9 +53,9 @@ Steps: TypeAlias = list[dict[str, Any]]
 # ---- the implementations --------------------------------------------------------------------------
 
 
-def chat(url: str) -> ChatModel:
+def chat(url: str) -> OpenAIModel:
     patient = ModelSettings("test-model", SecretStr("any"), url, patience=10, tries=1, cooldown=0)
-    return ChatModel(patient)
+    return OpenAIModel(patient)
 
 
 def model(url: str) -> ModelInterpreter:

@@ -25,7 +25,7 @@ from taskloom.agent.models import prompts
 from taskloom.agent.models.briefing import reply_prompt
 from taskloom.agent.models.chat import ModelSettings
 from taskloom.agent.models.interpreter import ModelInterpreter, reading_prompt
-from taskloom.agent.models.openai import ChatModel, chat_model
+from taskloom.agent.models.openai import OpenAIModel, chat_model
 from taskloom.agent.models.responder import ModelResponder, Unwritten
 from taskloom.agent.models.wire import SCHEMA, WireError, steps_of
 from taskloom.agent.plan.outline import Outline, outline, quoted, told
@@ -151,9 +151,9 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.lower(), raising=False)
 
 
-def chat(url: str | None, **changed: Any) -> ChatModel:
+def chat(url: str | None, **changed: Any) -> OpenAIModel:
     quick = ModelSettings("test-model", SecretStr(CANARY), url, patience=5, backoff=0.001, cooldown=0)
-    return ChatModel(replace(quick, **changed))
+    return OpenAIModel(replace(quick, **changed))
 
 
 def read(server: OpenAIServer, script: Any = None, view: View = VIEW, **changed: Any) -> Reading:

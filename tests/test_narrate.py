@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from taskloom.agent.graph.services import Services, Voice
 from taskloom.agent.models.chat import ModelSettings
 from taskloom.agent.models.narrator import Narrator
-from taskloom.agent.models.openai import ChatModel
+from taskloom.agent.models.openai import OpenAIModel
 from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.recall.experiences import Taught
 from taskloom.agent.recall.longterm import LongTerm
@@ -46,7 +46,7 @@ def narrator(server: OpenAIServer) -> Narrator:
         model="test", api_key=SecretStr("key"), base_url=server.url, patience=2, tries=2,
         backoff=0.01, cooldown=0,
     )  # fmt: skip
-    return Narrator(ChatModel(settings))
+    return Narrator(OpenAIModel(settings))
 
 
 def turns(*said: str) -> tuple[Exchange, ...]:

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from taskloom.agent.models.chat import ModelSettings
 from taskloom.agent.models.chooser import ModelChooser
 from taskloom.agent.models.interpreter import ModelInterpreter
-from taskloom.agent.models.openai import ChatModel, chat_client, chat_model
+from taskloom.agent.models.openai import OpenAIModel, chat_client, chat_model
 from taskloom.agent.models.responder import ModelResponder, Unwritten
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
@@ -54,24 +54,24 @@ def server() -> Iterator[OpenAIServer]:
         yield opened
 
 
-def chat(server: OpenAIServer, **changed: Any) -> ChatModel:
+def chat(server: OpenAIServer, **changed: Any) -> OpenAIModel:
     quick = ModelSettings("test", SecretStr("any"), server.url, patience=PATIENCE, backoff=0.001, cooldown=0)
-    return ChatModel(replace(quick, **changed))
+    return OpenAIModel(replace(quick, **changed))
 
 
-def note(model: ChatModel) -> str:
+def note(model: OpenAIModel) -> str:
     """What the user is told beside what was read."""
     return ModelInterpreter(model, Fallback()).read("Where to?", View(TaskGraph())).note
 
 
-def unwritten(model: ChatModel) -> str:
+def unwritten(model: OpenAIModel) -> str:
     """What the user is told of a reply that was not written."""
     with pytest.raises(Unwritten) as error:
         list(ModelResponder(model).respond(BRIEF))
     return str(error.value)
 
 
-def unchosen(model: ChatModel) -> str:
+def unchosen(model: OpenAIModel) -> str:
     with pytest.raises(ChoiceError) as error:
         ModelChooser(model).choose(SITUATION)
     return str(error.value)

@@ -14,9 +14,9 @@ import pytest
 from pydantic import SecretStr
 
 from taskloom.agent.models.chat import ModelSettings, Oversized
-from taskloom.agent.models.openai import LONGEST, MOST_READ, ChatModel, _bounded
+from taskloom.agent.models.openai import MOST_READ, OpenAIModel, _bounded
 from taskloom.agent.models.prompts import RESPOND
-from taskloom.agent.models.responder import ModelResponder
+from taskloom.agent.models.responder import LONGEST, ModelResponder
 from taskloom.agent.settings import Settings
 from taskloom.agent.turn.brief import Brief, TooLong
 from taskloom.agent.turn.state import Turn
@@ -136,7 +136,7 @@ def test_after_a_huge_reply_the_second_try_counts(tmp_path: Path) -> None:
     assert record["reply"] == FAIR
 
 
-class Endless(ChatModel):
+class Endless(OpenAIModel):
     """A model that never comes to an end; counts what was taken of it."""
 
     taken, closed = 0, False

@@ -34,21 +34,31 @@ from .services import Services, Voice
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from taskloom.agent.models.chat import ChatModel
     from taskloom.agent.models.narrator import Narrator
-    from taskloom.agent.models.openai import ChatModel
     from taskloom.tools.loading import Loaded
 
 NO_MODEL = ("", "rules")
 OUTBOX, JOURNAL, MEMORY = "outbox.sqlite", "calls.sqlite", "memory"  # what is under the home
 
 
-def default_services(given: Settings | None = None, *, kept: bool = True) -> Services:
+def default_services(
+    given: Settings | None = None, *, kept: bool = True, model: BaseChatModel | None = None
+) -> Services:
     """The services that the settings ask for: the local reader alone, or with a model.
 
-    kept: whether there will be later sessions; if not, no model is asked what they would want to know.
+    Args:
+        given: the settings; without them those of the environment.
+        kept: whether there will be later sessions; if not, no model is asked what they would want to know.
+        model: a chat model of the application's own, in place of the one that the settings name. Another one
+            that a run asks for by its name is still looked for at their endpoint.
     """
     given = given or settings()
-    network, template, chats = Packaged(), TemplateResponder(), _chats(given)
+    if model is not None:
+        from taskloom.agent.models.langchain import name_of
+
+        given = given.model_copy(update={"model": name_of(model)})
+    network, template, chats = Packaged(), TemplateResponder(), _chats(given, model)
     memory = longterm_of(given, chats, kept=kept)
     local = Local(Taught(Rules()), network, Slots(network.pieces))
     rules = English(local)
@@ -70,7 +80,8 @@ def default_services(given: Settings | None = None, *, kept: bool = True) -> Ser
         return Voice(interpreter, ModelResponder(chat), ModelChooser(chat))
 
     return Services(
-        voice=voice, template=template, replies=given.replies, memory=memory, tools=equipment_of(given),
+        voice=voice, template=template, replies=given.replies, memory=memory,
+        tools=equipment_of(given, model),
         loads=_loads(given, local, memory),
     )  # fmt: skip
 
@@ -84,11 +95,19 @@ def _loads(given: Settings, reader: Interpreter, memory: LongTerm | None) -> tup
     return (read, opened) if given.embeddings else (read, opened, partial(_embedder(given), ("trip",)))
 
 
-def _chats(given: Settings) -> Callable[[str], ChatModel]:
-    """Gives the chat model of a name: one for all who use it, so that all know when it does not answer."""
+def _chats(given: Settings, own: BaseChatModel | None = None) -> Callable[[str], ChatModel]:
+    """Gives the chat model of a name: one for all who use it, so that all know when it does not answer.
+
+    own: the application's, which has the name that is in the settings.
+    """
 
     @cache
     def chat(name: str) -> ChatModel:
+        if own is not None and name == given.model:
+            from taskloom.agent.models.chat import ModelSettings
+            from taskloom.agent.models.langchain import LangChainModel
+
+            return LangChainModel(own, ModelSettings(name, patience=given.model_timeout))
         from taskloom.agent.models.openai import chat_model
 
         return chat_model(given, name)
@@ -96,15 +115,17 @@ def _chats(given: Settings) -> Callable[[str], ChatModel]:
     return chat
 
 
-def equipment_of(given: Settings) -> Equipment | None:
+def equipment_of(given: Settings, model: BaseChatModel | None = None) -> Equipment | None:
     """The tools of the file that the settings name, made; None where they name none.
+
+    model: what carries out those that are a model's, in place of the one that the settings name.
 
     Raises:
         ToolDefinitionError: the file or a tool in it is not right; the message names all of that.
     """
     if given.tools is None:
         return None
-    loaded, journal = loaded_tools(given), FileJournal(given.home / JOURNAL)
+    loaded, journal = loaded_tools(given, model), FileJournal(given.home / JOURNAL)
 
     def close() -> None:
         loaded.close()
@@ -132,8 +153,10 @@ def schemas_in(path: Path) -> tuple[dict[str, Any], ...]:
     return tuple(schema.model_dump() for schema in found)
 
 
-def loaded_tools(given: Settings) -> Loaded:
+def loaded_tools(given: Settings, own: BaseChatModel | None = None) -> Loaded:
     """The tools of the file that the settings name, selected by the ranking of long-term memory.
+
+    own: a chat model in place of the one that the settings name.
 
     Raises:
         ToolDefinitionError: the file or a tool in it is not right; the message names all of that.
@@ -142,12 +165,16 @@ def loaded_tools(given: Settings) -> Loaded:
     from taskloom.tools.loading import load_agent
 
     def model() -> BaseChatModel:
+        if own is not None:
+            from taskloom.agent.models.langchain import quiet
+
+            return quiet(own)
         from taskloom.agent.models.openai import chat_client
 
         return chat_client(given)
 
     embedder = cache(partial(_embedder, given))
-    asked = model if given.model not in NO_MODEL else None
+    asked = model if own is not None or given.model not in NO_MODEL else None
     return load_agent(
         given.tools or Path(),
         index=partial(HybridIndex, embedder, requests=True),

@@ -1,13 +1,31 @@
-"""What a chat model costs, how it is reached, and what goes wrong with it."""
+"""A chat model as its users see it: what it is asked, what that costs, and what goes wrong with it.
+
+What can go wrong with a model, each in words for the user (never the server's own text, which may hold a
+key):
+
+    ModelFault
+      Unreachable    no answer, or none in the protocol: tried again, then given up
+      Misconfigured  a setting must be put right; the message names it
+      Rejected       the endpoint does not take this request
+      Unusable       an answer that cannot be used: goes back to the model, at most twice
+        Oversized    one so long that it was not read to its end
+"""
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import SecretStr
 
 from taskloom.agent.turn.reading import Usage
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
+Activity = Literal["read", "write", "choose"]
 
 LATE = "the model did not answer in time"
 
@@ -92,3 +110,71 @@ class Meter:
         """Count the tokens of an answer as langchain reports them (None: not reported)."""
         if reported:
             self.usage += Usage(0, reported.get("input_tokens", 0), reported.get("output_tokens", 0))
+
+
+class Told:
+    """The faults that the user was told of and that are not over; safe to use from threads of execution."""
+
+    def __init__(self) -> None:
+        self._told: set[tuple[object, str]] = set()
+        self._guard = Lock()
+
+    def first(self, fault: ModelFault, activity: Activity) -> bool:
+        """Whether a fault is to be told: it was not yet, or was over since.
+
+        One of the endpoint is over when it has answered, an answer that cannot be used when one of the same
+        activity could be. A setting that is wrong stays so as long as the process lives.
+        """
+        match fault:
+            case Misconfigured():
+                until = ""
+            case Unusable():
+                until = activity
+            case _:
+                until = "answered"
+        with self._guard:
+            new = (fault.args, until) not in self._told
+            self._told.add((fault.args, until))
+        return new
+
+    def over(self, what: Activity | Literal["answered"]) -> None:
+        """The endpoint has answered, or an answer could be used for an activity."""
+        with self._guard:
+            self._told = {(words, until) for words, until in self._told if until != what}
+
+
+class ChatModel(Protocol):
+    """What interpreter, responder, chooser and narrator need of a chat model; one for all of them.
+
+    It is safe to use from several threads. Deadlines are on the monotonic clock.
+    """
+
+    @property
+    def patience(self) -> float:
+        """Seconds for reading one utterance, or writing one reply, with all that it takes."""
+        ...
+
+    @property
+    def told(self) -> Told:
+        """The faults that the user was told of."""
+        ...
+
+    def ask(
+        self, messages: Sequence[BaseMessage], schema: dict[str, Any], meter: Meter, deadline: float
+    ) -> str:
+        """The text of an answer that is meant to be JSON of a schema, not checked; the meter counts.
+
+        Raises:
+            ModelFault: there is no answer, or one that is cut off, refused or not text.
+        """
+        ...
+
+    def stream(
+        self, messages: Sequence[BaseMessage], meter: Meter, deadline: float
+    ) -> Generator[str, None, None]:
+        """The pieces of an answer, none empty; requests are repeated only until the first piece has come.
+
+        Raises:
+            ModelFault: as `ask`; after some pieces where the answer is cut off.
+        """
+        ...

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from pydantic import ValidationError
@@ -22,10 +22,8 @@ from taskloom.tools.calls import faults
 from taskloom.tools.errors import ToolError
 
 from . import prompts
+from .chat import ChatModel, Meter, ModelFault, Unusable
 from .wire import WireError, json_of
-
-if TYPE_CHECKING:
-    from .openai import ChatModel
 
 _Read = TypeVar("_Read")
 
@@ -88,10 +86,8 @@ class ModelChooser:
         read: Callable[[Mapping[str, Any]], Any],
     ) -> tuple[Any, Usage]:
         """What the answer is read as; one that cannot be read goes back, at most twice."""
-        from .chat import Meter, ModelFault, Unusable  # a second to import, and who has no model needs none
-
         meter, talk, why = Meter(), list(messages), ""
-        deadline = time.monotonic() + self._chat.settings.patience
+        deadline = time.monotonic() + self._chat.patience
         for _ in range(REPAIRS + 1):
             try:
                 answer = self._chat.ask(talk, schema, meter, deadline)

@@ -13,9 +13,8 @@ from taskloom.agent.plan.outline import outline, quoted, schema_lines, talk_line
 from taskloom.agent.turn.reading import Interpreter, Reading, View
 
 from . import prompts
-from .chat import Meter, ModelFault, Unusable
+from .chat import ChatModel, Meter, ModelFault, Unusable
 from .examples import example
-from .openai import ChatModel
 from .wire import SCHEMA, WireError, steps_of
 
 _log = logging.getLogger(__name__)
@@ -58,7 +57,7 @@ class ModelInterpreter:
         return reading
 
     def _read(self, utterance: str, view: View, meter: Meter) -> Reading:
-        deadline = time.monotonic() + self.chat.settings.patience
+        deadline = time.monotonic() + self.chat.patience
         prompt, ids = reading_prompt(utterance, view)
         messages: list[BaseMessage] = [SystemMessage(prompts.READ), HumanMessage(prompt)]
         repairs = 0

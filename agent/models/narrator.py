@@ -23,8 +23,7 @@ from taskloom.memory.judge import Asked, trained
 from taskloom.memory.records import Fact
 
 from . import prompts
-from .chat import Meter, ModelFault
-from .openai import ChatModel
+from .chat import ChatModel, Meter, ModelFault
 from .wire import WireError, json_of
 
 _log = logging.getLogger(__name__)
@@ -140,9 +139,7 @@ class Narrator:
         """The objects in the list of that name that the model answers with; none where it does not."""
         messages = [SystemMessage(prompt), HumanMessage(text)]
         try:
-            answer = self.chat.ask(
-                messages, schema, self.meter, time.monotonic() + self.chat.settings.patience
-            )
+            answer = self.chat.ask(messages, schema, self.meter, time.monotonic() + self.chat.patience)
             told = json_of(answer)
         except (ModelFault, WireError) as fault:
             _log.warning("the model did not help with long-term memory: %s", fault)

@@ -1,80 +1,36 @@
-"""A chat model behind any OpenAI-compatible endpoint: as interpreter and as responder.
+"""A chat model at any OpenAI-compatible endpoint, and embeddings of one.
 
-The only importer of langchain_openai. What can go wrong with a model, each in words for the user (never the
-server's own text, which may hold a key):
-
-    ModelFault
-      Unreachable    no answer, or none in the protocol: tried again, then given up
-      Misconfigured  a setting must be put right; the message names it
-      Rejected       the endpoint does not take this request
-      Unusable       an answer that cannot be used: goes back to the model, at most twice
-        Oversized    one so long that it was not read to its end
+The only importer of langchain_openai.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
-import warnings
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Generator,
-    Iterator,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cache, cached_property
-from json import dumps
 from threading import Lock, Thread
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import openai
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessageChunk, BaseMessage, SystemMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from numpy.typing import NDArray
 from pydantic import SecretStr
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception_type,
-    stop_after_attempt,
-    stop_any,
-    stop_before_delay,
-    wait_random_exponential,
-)
 
 from taskloom.agent.plan.outline import quoted
 from taskloom.agent.settings import Settings
-from taskloom.agent.turn.reading import Usage
 from taskloom.memory.store import StoreError
 
-from . import prompts
-from .chat import (
-    LATE,
-    TOO_LONG,
-    Meter,
-    Misconfigured,
-    ModelFault,
-    ModelSettings,
-    Oversized,
-    Rejected,
-    Unreachable,
-    Unusable,
-)
+from .chat import Misconfigured, ModelSettings, Oversized
+from .patient import FORM, QUIET, Asked, Names, PatientModel
 
 CLOSING = 0.5  # seconds to end a request that is broken off
-LONGEST = 4_000  # characters of a reply; more only where the brief has more to list, twice what it lists
 MOST_READ = 2_000_000  # bytes of an answer on the wire: a piece of a stream takes some 300, whatever it holds
 _T = TypeVar("_T")
-_log = logging.getLogger(__name__)
 
 
 class _Lines:
@@ -112,51 +68,19 @@ def _lines() -> _Lines:
         return _started()
 
 
-Activity = Literal["read", "write", "choose"]
+class OpenAIModel(PatientModel):
+    """A chat model at an OpenAI-compatible endpoint."""
 
-
-class Told:
-    """The faults that the user was told of and that are not over; safe to use from threads of execution."""
-
-    def __init__(self) -> None:
-        self._told: set[tuple[object, str]] = set()
-        self._guard = Lock()
-
-    def first(self, fault: ModelFault, activity: Activity) -> bool:
-        """Whether a fault is to be told: it was not yet, or was over since.
-
-        One of the endpoint is over when it has answered, an answer that cannot be used when one of the same
-        activity could be. A setting that is wrong stays so as long as the process lives.
-        """
-        match fault:
-            case Misconfigured():
-                until = ""
-            case Unusable():
-                until = activity
-            case _:
-                until = "answered"
-        with self._guard:
-            new = (fault.args, until) not in self._told
-            self._told.add((fault.args, until))
-        return new
-
-    def over(self, what: Activity | Literal["answered"]) -> None:
-        """The endpoint has answered, or an answer could be used for an activity."""
-        with self._guard:
-            self._told = {(words, until) for words, until in self._told if until != what}
-
-
-class ChatModel:
-    """A chat model with retries; one for each model and process, used by interpreter and responder alike.
-
-    It remembers that the endpoint takes no JSON schema, for a while that it does not answer, and of which
-    faults the user was told.
-    """
+    names = Names(
+        key="OPENAI_API_KEY",
+        model="TASKLOOM_MODEL",
+        address="OPENAI_BASE_URL",
+        strange="the model's endpoint sent something that is no answer (see OPENAI_BASE_URL)",
+    )
+    tells_its_end = True
 
     def __init__(self, settings: ModelSettings) -> None:
-        self.settings, self.told = settings, Told()
-        self._no_schema = False
-        self._down: tuple[float, Unreachable] | None = None
+        super().__init__(settings)
         common: dict[str, Any] = {
             "model": settings.model,
             "api_key": settings.api_key or SecretStr("not set"),
@@ -168,103 +92,29 @@ class ChatModel:
             "http_async_client": _lines().connections,
             "use_responses_api": False,
             "stream_usage": True,
-            "tags": ["nostream"],  # the graph passes checked pieces on by itself
             "http_socket_options": (),  # else it warns of a transport of its own, which is not used
         }
         self._writer = ChatOpenAI(**common)
         # Under a graph that streams messages `invoke` would stream too.
         self._reader = ChatOpenAI(**common, disable_streaming=True)
 
-    def ask(
-        self, messages: Sequence[BaseMessage], schema: dict[str, Any], meter: Meter, deadline: float
-    ) -> str:
-        """The text of an answer that is meant to be JSON of a schema, not checked.
+    @property
+    def _plain(self) -> Asked:
+        return self._reader
 
-        Raises:
-            ModelFault: there is no answer, or one that is cut off, refused or not text.
-        """
-        if not self._no_schema:
-            form = {"type": "json_schema", "json_schema": {"name": "reading", "schema": schema}}
-            try:
-                return self._tried(
-                    lambda: self._answer(messages, meter, deadline, response_format=form), deadline
-                )
-            except Rejected as fault:
-                if fault.status not in (400, 415, 422, 501):
-                    raise
-        plain = [SystemMessage(f"{messages[0].text}{prompts.READ_PLAIN}{dumps(schema)}"), *messages[1:]]
-        try:
-            text = self._tried(lambda: self._answer(plain, meter, deadline), deadline)
-        except Unusable:
-            self._no_schema = True
-            raise
-        self._no_schema = True
-        return text
-
-    def stream(
-        self, messages: Sequence[BaseMessage], meter: Meter, deadline: float
-    ) -> Generator[str, None, None]:
-        """The pieces of an answer; requests are repeated only until the first piece has come.
-
-        Raises:
-            ModelFault: as `ask`; after some pieces where the answer is cut off.
-        """
-        first, rest = self._tried(lambda: self._opened(messages, meter, deadline), deadline)
-        yield first
-        yield from rest
-
-    # ---- one request ----------------------------------------------------------------------------
-
-    def _answer(self, messages: Sequence[BaseMessage], meter: Meter, deadline: float, **options: Any) -> str:
+    def _formed(self, schema: dict[str, Any]) -> Asked:
         # Not with_structured_output: its parser completes a reply that was cut off, which drops steps
         # silently, and takes quadratic time over a long one.
-        meter.request()
-        try:
-            with self._faults():
-                answer = _lines().result(self._reader.ainvoke(list(messages), **options), deadline)
-                text = answer.text
-        except (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError) as error:
-            if error.completion is not None and (usage := error.completion.usage) is not None:
-                meter.usage += Usage(0, usage.prompt_tokens, usage.completion_tokens)
-            cut = isinstance(error, openai.LengthFinishReasonError)
-            raise Unusable("it was cut off; be shorter" if cut else "it was withheld by a filter") from None
-        meter.tokens(answer.usage_metadata)
-        if answer.additional_kwargs.get("refusal"):
-            raise Unusable("it was a refusal; only turn the message into steps")
-        if answer.tool_calls or answer.invalid_tool_calls:
-            raise Unusable("there are no tools; write the JSON object as text", text)
-        _check_end(answer.response_metadata.get("finish_reason"), text)
-        return text
+        form = {"type": "json_schema", "json_schema": {"name": FORM, "schema": schema}}
+        return self._reader.bind(response_format=form)
 
-    def _opened(
-        self, messages: Sequence[BaseMessage], meter: Meter, deadline: float
-    ) -> tuple[str, Iterator[str]]:
-        pieces = self._pieces(messages, meter, deadline)
-        return next(pieces), pieces
-
-    def _pieces(self, messages: Sequence[BaseMessage], meter: Meter, deadline: float) -> Iterator[str]:
-        """The pieces that are not empty, at least one."""
-        meter.request()
-        told, end = "", None
-        with self._chunks(messages, deadline) as chunks:
-            while True:
-                with self._faults(late=TOO_LONG if told else LATE):
-                    chunk = next(chunks, None)
-                if chunk is None:
-                    break
-                meter.tokens(chunk.usage_metadata)
-                end = chunk.response_metadata.get("finish_reason", end)
-                if piece := chunk.text:
-                    told = told.strip() or piece  # whether there is any, not all of it
-                    yield piece
-        if end is None:
-            raise Unreachable("the connection to the model broke off")
-        _check_end(end, told)
+    def _sent(self, model: Asked, messages: Sequence[BaseMessage], deadline: float) -> AIMessage:
+        return _lines().result(model.ainvoke(list(messages), QUIET), deadline)
 
     @contextmanager
     def _chunks(self, messages: Sequence[BaseMessage], deadline: float) -> Iterator[Iterator[AIMessageChunk]]:
         """What comes of a request that streams, until a deadline; nothing is left open."""
-        lines, chunks = _lines(), self._writer.astream(list(messages))
+        lines, chunks = _lines(), self._writer.astream(list(messages), QUIET)
 
         def each() -> Iterator[AIMessageChunk]:
             while (chunk := lines.result(anext(chunks, None), deadline)) is not None:
@@ -277,109 +127,15 @@ class ChatModel:
                 with suppress(Exception):
                     lines.result(chunks.aclose(), time.monotonic() + CLOSING)
 
-    # ---- faults ---------------------------------------------------------------------------------
-
     def _tried(self, request: Callable[[], _T], deadline: float) -> _T:
-        """Send a request until it is answered, with growing waits, within the tries and the time there are.
-
-        Args:
-            request: sends it; it gives up by itself at the deadline.
-            deadline: when to give up, on the monotonic clock.
-        """
         if self.settings.api_key is None and self.settings.base_url is None:
             raise Misconfigured("there is no key for the model: set OPENAI_API_KEY (or OPENAI_BASE_URL)")
-        if (down := self._down) and time.monotonic() < down[0]:
-            raise Unreachable(down[1].args[0], down[1].retry_after)
-        if time.monotonic() >= deadline:  # the time went into answers: the endpoint is not down
-            raise Unreachable(TOO_LONG)
-        backoff = wait_random_exponential(self.settings.backoff, max=10, min=self.settings.backoff / 2)
-
-        def wait(state: RetryCallState) -> float:
-            fault = state.outcome.exception() if state.outcome else None
-            return max(backoff(state), fault.retry_after if isinstance(fault, Unreachable) else 0.0)
-
-        attempts = Retrying(
-            retry=retry_if_exception_type(Unreachable),
-            wait=wait,
-            stop=stop_any(
-                stop_after_attempt(self.settings.tries), stop_before_delay(deadline - time.monotonic())
-            ),
-            sleep=time.sleep,
-            reraise=True,
-        )
-        try:
-            result = attempts(request)
-        except Unreachable as fault:
-            self._down = (time.monotonic() + self.settings.cooldown, fault)
-            raise
-        except Unusable:
-            self._answered()
-            raise
-        self._answered()
-        return result
-
-    def _answered(self) -> None:
-        self._down = None
-        self.told.over("answered")
-
-    @contextmanager
-    def _faults(self, late: str = LATE) -> Iterator[None]:
-        """Turn whatever the client raises into a fault, without the server's words; late: for a timeout."""
-        try:
-            with warnings.catch_warnings():
-                # The advice that langchain-openai gives its caller is followed already.
-                warnings.filterwarnings("ignore", category=UserWarning)
-                yield
-        except (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError):
-            raise
-        except Exception as error:  # noqa: BLE001  a body that is no chat completion raises almost anything
-            fault = Unreachable(late) if isinstance(error, TimeoutError) else self._fault(error)
-            _log.info("model request failed: %s (%s)", type(error).__name__, fault)
-            raise fault from None
-
-    def _fault(self, error: Exception) -> ModelFault:
-        if isinstance(error, Oversized) or isinstance(error.__cause__, Oversized):
-            return Oversized()
-        match error:
-            case openai.APIConnectionError():
-                return Unreachable(
-                    "the model could not be reached or broke off (OPENAI_BASE_URL says where it is)"
-                )
-            case openai.APIStatusError():
-                return self._status_fault(error)
-            case _:
-                return Unreachable(
-                    "the model's endpoint sent something that is no answer (see OPENAI_BASE_URL)"
-                )
-
-    def _status_fault(self, error: openai.APIStatusError) -> ModelFault:
-        status, code = error.status_code, error.code
-        name = quoted(self.settings.model, 80)
-        if status in (401, 403):
-            return Misconfigured(f"the model's endpoint refused the key ({status}): check OPENAI_API_KEY")
-        if status == 404 or code in ("model_not_found", "invalid_model"):
-            return Misconfigured(
-                f"the endpoint does not know the model {name} ({status}): "
-                "check TASKLOOM_MODEL and OPENAI_BASE_URL"
-            )
-        if code == "insufficient_quota":
-            return Misconfigured(f"the quota of the model's key is used up ({status}): check OPENAI_API_KEY")
-        if status in (408, 409, 429) or (status >= 500 and status != 501):
-            wait = _retry_after(error)
-            busy = "is busy" if status == 429 else "failed"
-            return Unreachable(f"the model's endpoint {busy} ({status})", wait)
-        if status < 400:
-            return Misconfigured(f"the model is not at this address ({status}): check OPENAI_BASE_URL")
-        if status == 413 or code == "context_length_exceeded":
-            return Rejected("that is too long for the model", 413)
-        return Rejected(
-            f"the model's endpoint did not take the request ({status}): check TASKLOOM_MODEL", status
-        )
+        return super()._tried(request, deadline)
 
 
-def chat_model(given: Settings, model: str = "") -> ChatModel:
+def chat_model(given: Settings, model: str = "") -> OpenAIModel:
     """The chat model that the settings name, or another one at the same endpoint."""
-    return ChatModel(
+    return OpenAIModel(
         ModelSettings(
             model=model or given.model,
             api_key=given.openai_api_key,
@@ -417,35 +173,6 @@ async def _bounded(response: Any) -> None:
             yield chunk
 
     response.aiter_bytes = bounded
-
-
-def _check_end(finish: str | None, text: str) -> None:
-    """Refuse an answer that is empty or did not come to its end."""
-    if finish == "length":
-        raise Unusable("it was cut off; be shorter", text)
-    if finish == "content_filter":
-        raise Unusable("it was withheld by a filter", text)
-    if not text.strip():
-        raise Unusable("it was empty")
-
-
-def _retry_after(error: openai.APIStatusError) -> float:
-    """The seconds that the endpoint asks to wait: 0 where it does not, or not in a form that HTTP knows."""
-    header = error.response.headers.get("retry-after", "")
-    try:
-        seconds = float(header)
-    except ValueError:
-        try:
-            seconds = (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()
-        except (ValueError, TypeError):
-            return 0.0
-    return seconds if 0 < seconds < float("inf") else 0.0
-
-
-# ---- the interpreter ------------------------------------------------------------------------------
-
-
-# ---- the responder --------------------------------------------------------------------------------
 
 
 EMBEDDING_TIMEOUT = 30.0  # seconds for one request

@@ -14,8 +14,9 @@ from taskloom.agent.turn.reading import Usage
 
 from . import prompts
 from .briefing import reply_prompt
-from .chat import Meter, ModelFault, Oversized
-from .openai import LONGEST, ChatModel
+from .chat import ChatModel, Meter, ModelFault, Oversized
+
+LONGEST = 4_000  # characters of a reply; more only where the brief has more to list, twice what it lists
 
 
 class Unwritten(ResponderError):
@@ -44,7 +45,7 @@ class ModelResponder:
             Unwritten: the model did not write it to its end, and there is no fallback.
         """
         meter, begun, prompt = Meter(), False, reply_prompt(brief)
-        deadline = time.monotonic() + self.chat.settings.patience - brief.spent
+        deadline = time.monotonic() + self.chat.patience - brief.spent
         messages = [SystemMessage(prompts.RESPOND), HumanMessage(prompt)]
         left = max(LONGEST, 2 * len(prompt))
         try:
