@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
+from langchain_core.runnables.config import ensure_config
 from langgraph.runtime import Runtime
 
 from taskloom.agent.turn.state import Context, Pending, State, Turn, tasks_in
@@ -41,8 +42,12 @@ def pending_of(given: Any) -> Pending:
 
 
 def context_of(runtime: Runtime[Any]) -> Context:
+    """The context of a run, as a node has it, see `context_from`."""
+    return context_from(runtime.context, ensure_config()["configurable"])
+
+
+def context_from(given: Any, configurable: Mapping[str, Any]) -> Context:  # noqa: ARG001
     """The context of a run: defaults without one; of a parent graph's own context, the user is known."""
-    given = runtime.context
     if isinstance(given, Context):
         return given
     if isinstance(given, dict):
@@ -100,7 +105,7 @@ def utterance_of(messages: Sequence[BaseMessage]) -> tuple[str, str]:
     return "".join(clean).strip(), ""
 
 
-def turn_of(state: State) -> Turn:
+def turn_of(state: Mapping[str, Any]) -> Turn:
     """The turn in the state: this one's, or the last one's before `decompose`.
 
     A server that is strict about types (LANGGRAPH_STRICT_MSGPACK) gives what it has read as plain data.

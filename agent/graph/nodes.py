@@ -63,6 +63,7 @@ from .access import (
     utterance_of,
 )
 from .approvals import NOT_APPROVED, approved, ask_first, load_decision
+from .runs import ForeignThreadError, admit
 from .services import Services
 from .writing import THANKS, written
 
@@ -75,18 +76,29 @@ _log = logging.getLogger(__name__)
 
 
 def decompose(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
-    """Read the user's words into steps."""
+    """Read the user's words into steps; the thread is the user's from the first ones.
+
+    Raises:
+        ForeignThreadError: it is another's.
+    """
+    speaker, info = context_of(runtime).speaker, runtime.execution_info
+    admit(speaker, (info.thread_id if info else "") or "", state.get("owner", ""))
+    return {"owner": speaker, "turn": _read(state, runtime, services)}
+
+
+def _read(state: State, runtime: Runtime[Context], services: Services) -> Turn:
+    """The turn as it begins: with what was read of the words."""
     number, context = turn_of(state).number + 1, context_of(runtime)
     if services.tools and (keys := told_calls(turn_of(state))):
         services.tools.journal.close(keys)  # the turn that tells of them is on disk, or it would not be here
-    begun = Turn(number=number, user=context.user_id, missed=_missed(turn_of(state)))
+    begun = Turn(number=number, user=context.speaker, missed=_missed(turn_of(state)))
     if state.get("load"):
-        return {"turn": begun}
+        return begun
     if state.get("feedback") and not isinstance([None, *state.get("messages", [])][-1], HumanMessage):
-        return {"turn": begun.model_copy(update={"reply": THANKS})}
+        return begun.model_copy(update={"reply": THANKS})
     text, fault = utterance_of(state.get("messages", []))
     if fault:
-        return {"turn": begun.model_copy(update={"utterance": text, "reply": fault})}
+        return begun.model_copy(update={"utterance": text, "reply": fault})
     memory = _memory(services, runtime)
     examples = Examples(lambda: memory.examples(text))
     view = replace(_view(state, number, context, services), examples=examples)
@@ -103,8 +115,7 @@ def decompose(state: State, runtime: Runtime[Context], *, services: Services) ->
     if memory:
         said = Exchange(thread=memory.thread, turn=number, at=now(), said=text)
         read["noted"] = tuple(fact.text for fact in statements((said,)))
-    turn = begun.model_copy(update=read)
-    return {"turn": turn.with_usage(reading.usage)}
+    return begun.model_copy(update=read).with_usage(reading.usage)
 
 
 def classify_intent(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
@@ -269,7 +280,7 @@ def _acting(state: State, runtime: Runtime[Context], services: Services, equipme
         equipment=equipment, chooser=services.voice(context.model).chooser,
         view=_view(state, turn.number, context, services), utterance=turn.utterance,
         roots=tuple(dict.fromkeys(graph.root(key).id for key in touched if key in graph)),
-        user=context.user_id, thread=_place_of(get_config(), (info.thread_id if info else "") or ""),
+        user=context.speaker, thread=_place_of(get_config(), (info.thread_id if info else "") or ""),
         shared=given.get(SHARED) or Shared({**equipment.shared, **state.get("shared", {})}),
         above=tuple(given.get(ABOVE, ())), approved=bool(given.get(APPROVED)),
         before=_told_before(state.get("messages", [])),
@@ -387,14 +398,18 @@ def _kept(state: State, schemas: tuple[TaskSchema, ...], memory: Memory) -> Upda
     return update
 
 
-def apologise(state: State, error: NodeError) -> Command[Literal["respond"]]:
+def apologise(state: State, error: NodeError, runtime: Runtime[Context]) -> Command[Literal["respond"]]:
     """Instead of a node that failed before anything was changed: a reply that says so."""
+    if isinstance(error.error, ForeignThreadError):
+        raise error.error
     _log.error("%s failed", error.node, exc_info=error.error)
-    turn = turn_of(state) if error.node != "decompose" else Turn(number=turn_of(state).number + 1)
+    turn, speaker = turn_of(state), context_of(runtime).speaker
+    if error.node == "decompose":
+        turn = Turn(number=turn.number + 1, user=speaker)
     why = str(error.error) if isinstance(error.error, SchemaError) else type(error.error).__name__
     reply = f"Something went wrong while I read that ({why}). Nothing was changed."
     update = {"operations": (), "question": None, "reply": reply}
-    return Command(update={"turn": turn.model_copy(update=update)}, goto="respond")
+    return Command(update={"owner": speaker, "turn": turn.model_copy(update=update)}, goto="respond")
 
 
 # ---- what they call -------------------------------------------------------------------------------
@@ -408,7 +423,7 @@ def _memory(services: Services, runtime: Runtime[Any]) -> Memory:
     context, info = context_of(runtime), runtime.execution_info
     named = context.memory and "user_id" in context.model_fields_set
     longterm = services.memory if named else None
-    return Memory(longterm, context.user_id, (info.thread_id if info else "") or "")
+    return Memory(longterm, context.speaker, (info.thread_id if info else "") or "")
 
 
 def _view(state: State, number: int, context: Context, services: Services) -> View:

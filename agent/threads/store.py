@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 from filelock import FileLock, Timeout
 from langchain_core.runnables import RunnableConfig
 
+from taskloom.agent.graph.runs import Place
 from taskloom.agent.turn.state import Turn
 
 from .checkpoints import WarmSaver
@@ -26,7 +27,7 @@ class ThreadBusyError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class ThreadInfo:
-    """A thread in a list: how many turns it has, when it was last used (UTC), and how it began."""
+    """A thread in a list: its turns, when it was last used (UTC), how it began, and whose it is."""
 
     thread: str
     turns: int
@@ -96,8 +97,12 @@ class Threads:
                 turn = newest.checkpoint["channel_values"].get("turn", Turn())
                 used = datetime.fromisoformat(newest.checkpoint["ts"])
                 title = self._title(thread) or turn.utterance
-                found.append(ThreadInfo(thread, turn.number, used, title, turn.user))
+                found.append(ThreadInfo(thread, turn.number, used, title, self.place(thread).owner()))
         return sorted(found, key=lambda info: info.used, reverse=True)
+
+    def place(self, thread: str) -> Place:
+        """Where the graph keeps a thread."""
+        return Place(self.saver, thread)
 
     def _title(self, thread: str) -> str:
         """What was said in the first turn; the first checkpoint may be an empty one to hold the writes."""

@@ -326,15 +326,16 @@ class State(TypedDict):
     question: the question left open. focus: ids of the tasks last touched or asked about, the latest first.
     asked: how often a slot was asked for, see `slots.fill`. load: an export (see `transfer.ThreadExport`)
     that takes the place of the tasks, only during its turn. shared: variables that tools read and write, by
-    name, JSON values. pending: experiences whose outcome is not known
-    yet. unwritten: turns that no facts were made of yet, with their time (ISO 8601). feedback: what was said
-    of the last turn by other means than words; the next turn uses it.
+    name, JSON values. owner: the user of the first turn; nobody else speaks here. pending: experiences whose
+    outcome is not known yet. unwritten: turns that no facts were made of yet, with their time (ISO 8601).
+    feedback: what was said of the last turn by other means than words; the next turn uses it.
     """
 
     messages: Messages
     tasks: Tasks
     shared: Variables
     turn: Turn
+    owner: str
     question: Clarify | None
     focus: tuple[str, ...]
     asked: dict[str, int]
@@ -371,3 +372,8 @@ class Context(BaseModel):
         default=False,
         description="Ask (interrupt) before a whole task tree is removed or an import replaces it.",
     )
+
+    @property
+    def speaker(self) -> str:
+        """Who talks: the owner of the thread."""
+        return self.user_id
