@@ -46,14 +46,26 @@ def context_of(runtime: Runtime[Any]) -> Context:
     return context_from(runtime.context, ensure_config()["configurable"])
 
 
-def context_from(given: Any, configurable: Mapping[str, Any]) -> Context:  # noqa: ARG001
-    """The context of a run: defaults without one; of a parent graph's own context, the user is known."""
-    if isinstance(given, Context):
-        return given
+def context_from(given: Any, configurable: Mapping[str, Any]) -> Context:
+    """The context of a run: defaults without one; of a parent graph's own context, the user is known.
+
+    Where a server knows who calls, that is the user, whatever the context says.
+    """
     if isinstance(given, dict):
-        return Context.model_validate(given)
-    user = getattr(given, "user_id", None)
-    return Context(user_id=user) if isinstance(user, str) and user else Context()
+        context = Context.model_validate(given)
+    elif isinstance(given, Context):
+        context = given
+    else:
+        user = getattr(given, "user_id", None)
+        context = Context(user_id=user) if isinstance(user, str) else Context()
+    caller = _identity(configurable.get("langgraph_auth_user"))
+    return context.model_copy(update={"user_id": caller}) if caller else context
+
+
+def _identity(user: Any) -> str:
+    """Who calls, as a server tells it: an object, or plain data, with an identity."""
+    found = user.get("identity") if isinstance(user, Mapping) else getattr(user, "identity", "")
+    return found if isinstance(found, str) else ""
 
 
 def graph_of(state: State) -> TaskGraph:

@@ -421,7 +421,7 @@ def _memory(services: Services, runtime: Runtime[Any]) -> Memory:
     A run that names no user has none: all who come without a name would share it.
     """
     context, info = context_of(runtime), runtime.execution_info
-    named = context.memory and "user_id" in context.model_fields_set
+    named = context.memory and context.user_id
     longterm = services.memory if named else None
     return Memory(longterm, context.speaker, (info.thread_id if info else "") or "")
 

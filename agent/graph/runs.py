@@ -29,7 +29,7 @@ _OWN = (
 )  # one of them: not the caller's thread
 
 
-class ForeignThreadError(PermissionError):
+class ForeignThreadError(RuntimeError):  # of the kinds whose words a server passes on
     """The thread belongs to another user."""
 
     def __init__(self, thread: str) -> None:

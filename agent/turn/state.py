@@ -32,6 +32,7 @@ from .steps import Step
 # A snapshot holds the whole channel: rare enough to be cheap on disk, and between two of them every read of
 # a thread replays the turns since. Measured over 1,000 turns, see tests/test_threads.py.
 SNAPSHOT_EVERY = 500
+LOCAL = "local"  # the user of a run that names none
 
 
 class Change(BaseModel):
@@ -351,9 +352,9 @@ class Context(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     user_id: str = Field(
-        default="local",
-        min_length=1,
-        description="Owner of the long-term memory; where it is not set there is none.",
+        default="",
+        description="Who talks: owner of the thread and of the long-term memory. '' names nobody, and then "
+        "there is no such memory. On a server that knows who calls, it is that one.",
     )
     model: str = Field(
         default="", description="Chat model for this run; '' is the configured one, 'rules' goes without."
@@ -375,5 +376,5 @@ class Context(BaseModel):
 
     @property
     def speaker(self) -> str:
-        """Who talks: the owner of the thread."""
-        return self.user_id
+        """Who talks; without a name it is the owner of this machine."""
+        return self.user_id or LOCAL
