@@ -33,6 +33,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from .embed import Embedder, Vectors
+from .private import keep_private
 from .ranking import Corpus, Hit
 from .records import Experience, Fact, IntentUnit, Kind, Stream, read_record, searched
 
@@ -351,10 +352,10 @@ class ChromaStore(_Base):
             StoreError: the folder cannot be written, or what is in it cannot be read.
         """
         folder = Path(path).absolute()
-        lock = FileLock(folder / ".lock", timeout=0)
+        lock = FileLock(folder / ".lock", timeout=0, mode=0o600)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            folder.chmod(0o700)
+            folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            folder.mkdir(exist_ok=True, mode=0o700)
             lock.acquire()
         except Timeout:
             raise StoreBusyError(
@@ -372,6 +373,7 @@ class ChromaStore(_Base):
                     else:
                         shutil.rmtree(index)
                 client = _open_folder(folder)
+                keep_private(folder, *folder.rglob("*"))
         except StoreError:
             lock.release()
             raise
@@ -546,7 +548,9 @@ class ChromaStore(_Base):
         if self._folder is not None:
             if collection.id not in self._index_of:
                 self._index_of[collection.id] = _index(self._folder, collection.id)
-            _blank(self._index_of[collection.id])
+            index = self._index_of[collection.id]
+            _blank(index)
+            keep_private(index, *index.iterdir())
 
     def _labels(self, user: str) -> dict[str, str]:
         """A collection's metadata. The user is escaped: not every text has bytes."""

@@ -17,6 +17,7 @@ from langchain_core.runnables import RunnableConfig
 
 from taskloom.agent.graph.runs import Place
 from taskloom.agent.turn.state import Turn
+from taskloom.memory.private import keep_private
 
 from .checkpoints import WarmSaver
 
@@ -48,13 +49,15 @@ class Threads:
         """
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._locks, self._wait = home / "locks", wait
-        self._locks.mkdir(exist_ok=True)
+        self._locks.mkdir(exist_ok=True, mode=0o700)
+        file = home / "threads.sqlite"
+        if not file.exists():
+            file.touch(mode=0o600)  # SQLite gives its logs the same rights
+        keep_private(home, self._locks, *home.glob(f"{file.name}*"), *self._locks.iterdir())
         self._inside: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
         self._guard = threading.Lock()
-        self.saver = WarmSaver(
-            sqlite3.connect(home / "threads.sqlite", check_same_thread=False, timeout=wait)
-        )
-        with FileLock(self._locks / "setup.lock", timeout=wait):
+        self.saver = WarmSaver(sqlite3.connect(file, check_same_thread=False, timeout=wait))
+        with FileLock(self._locks / "setup.lock", timeout=wait, mode=0o600):
             self.saver.setup()
 
     def close(self) -> None:
@@ -74,7 +77,7 @@ class Threads:
         if not inside.lock.acquire(timeout=self._wait):
             raise ThreadBusyError(busy)
         try:
-            with FileLock(self._lock_file(thread), timeout=self._wait, poll_interval=0.01):
+            with FileLock(self._lock_file(thread), timeout=self._wait, poll_interval=0.01, mode=0o600):
                 yield
         except Timeout as error:
             raise ThreadBusyError(busy) from error
