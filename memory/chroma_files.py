@@ -17,6 +17,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from .errors import StoreBusyError, StoreError
+from .private import keep_private
 
 _SEGMENT = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _HEADER = struct.Struct("<i4Q")  # version, offset, capacity, elements, bytes of an element; more follows
@@ -57,11 +58,11 @@ class Folder:
             StoreError: it cannot be written.
         """
         self.path = path
-        self._lock = FileLock(path / ".lock", timeout=0)
+        self._lock = FileLock(path / ".lock", timeout=0, mode=0o600)
         self._index_of: dict[uuid.UUID, Path] = {}  # by collection
         try:
-            path.mkdir(parents=True, exist_ok=True)
-            path.chmod(0o700)
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.mkdir(exist_ok=True, mode=0o700)
             self._lock.acquire()
         except Timeout:
             raise StoreBusyError(
@@ -101,7 +102,13 @@ class Folder:
         """Zeroes what lies behind the last element in the vector index of a collection."""
         if collection not in self._index_of:
             self._index_of[collection] = _index(self.path, collection)
-        _blank(self._index_of[collection])
+        index = self._index_of[collection]
+        _blank(index)
+        keep_private(index, *index.iterdir())
+
+    def keep_private(self) -> None:
+        """Takes all rights but the owner's from what is in it."""
+        keep_private(self.path, *self.path.rglob("*"))
 
     def drop_index(self, collection: uuid.UUID) -> None:
         """Drops the vector index of a collection, broken as it may be."""

@@ -15,6 +15,7 @@ from typing import Protocol, Self
 
 from filelock import FileLock, Timeout
 
+from .private import keep_private
 from .ranking import AnyRecord
 from .records import now, read_record
 
@@ -82,10 +83,11 @@ class Outbox:
         """
         self._path = Path(path).absolute()
         self._lock = RLock()
-        self._moving = FileLock(f"{self._path}.lock", timeout=_PATIENCE)
+        self._moving = FileLock(f"{self._path}.lock", timeout=_PATIENCE, mode=0o600)
         with self._explained():
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._path.touch(mode=0o600)
+            keep_private(self._path.parent, *self._path.parent.glob(f"{self._path.name}*"))
             self._database = sqlite3.connect(
                 self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
             )

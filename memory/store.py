@@ -78,6 +78,7 @@ class ChromaStore(BaseStore):
             with explained(where):
                 folder.mend()
                 client = _open_folder(folder.path)
+                folder.keep_private()
         except StoreError:
             folder.release()
             raise

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Overwrite
 
-from taskloom.agent.graph.access import context_of
+from taskloom.agent.graph.access import context_from, context_of
 from taskloom.agent.graph.build import NODES, Taskgraph, build_graph, make_graph
 from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings
@@ -493,7 +494,24 @@ class HostContext:
     ],
 )
 def test_a_context_of_any_kind(given: Any, user: str) -> None:
-    assert context_of(Runtime(context=given)).user_id == user
+    assert context_of(Runtime(context=given)).speaker == user
+
+
+@pytest.mark.parametrize("caller", [{"identity": "dee"}, SimpleNamespace(identity="dee")])
+@pytest.mark.parametrize("given", [None, Context(user_id="bo"), {"user_id": "bo"}, HostContext()])
+def test_who_calls_a_server_is_the_user_whatever_the_context_says(given: Any, caller: Any) -> None:
+    context = context_from(given, {"langgraph_auth_user": caller})
+    assert (context.user_id, context.speaker) == ("dee", "dee")
+    graph = build_graph(services(), checkpointer=InMemorySaver())
+    config: RunnableConfig = {"configurable": {"thread_id": "one", "langgraph_auth_user": caller}}
+    graph.invoke({"messages": [HumanMessage("task trip")]}, config, context=given)
+    assert graph.get_state(CONFIG).values["owner"] == "dee"
+
+
+@pytest.mark.parametrize("caller", [None, {"identity": ""}, SimpleNamespace(identity=None), "dee", {}])
+def test_where_nobody_is_known_to_call_the_context_says_who_it_is(caller: Any) -> None:
+    assert context_from(Context(user_id="bo"), {"langgraph_auth_user": caller}).user_id == "bo"
+    assert context_from(None, {"langgraph_auth_user": caller}).user_id == ""
 
 
 # ---- reducers -------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +26,33 @@ SETTINGS = {
 }
 
 
+AUTH = """
+from langgraph_sdk import Auth
+
+auth = Auth()
+
+@auth.authenticate
+async def who(headers):
+    return {"identity": headers[b"x-user"].decode()}
+"""
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The project's graph, and one of scripted parts."""
-    home = tmp_path_factory.mktemp("server")
+    """A client of the project's graph, and of one of scripted parts."""
+    with serving(tmp_path_factory.mktemp("server")) as url, get_sync_client(url=url) as client:
+        yield client
+
+
+@contextmanager
+def serving(home: Path, **more: Any) -> Iterator[str]:
+    """A server, by its address; more: of its configuration."""
     shutil.copy(ROOT / "tests" / "scripted.py", home / "scripted.py")
     config = json.loads((ROOT / "langgraph.json").read_text())
     config["graphs"]["scripted"] = "scripted:make_graph"
-    (home / "langgraph.json").write_text(json.dumps({"dependencies": ["."], "graphs": config["graphs"]}))
+    (home / "langgraph.json").write_text(
+        json.dumps({"dependencies": ["."], "graphs": config["graphs"], **more})
+    )
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -56,8 +76,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
                 pass
             assert process.poll() is None, (home / "log").read_text()
             time.sleep(0.1)
-        with get_sync_client(url=f"http://127.0.0.1:{port}") as client:
-            yield client
+        yield f"http://127.0.0.1:{port}"
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         try:
@@ -162,3 +181,27 @@ def test_an_edit_of_one_task_as_studio_makes_it(server: Any, thread: str) -> Non
     assert "It is Oslo" in done["turn"]["reply"]
     assert [state["value"] for state in done["tasks"]["t2"]["history"]] == ["Rome"]
     assert done["tasks"]["t1"]["history"] == []
+
+
+def test_another_user_is_refused_and_the_thread_is_as_it_was(server: Any, thread: str) -> None:
+    say(server, thread, "task trip", context={"user_id": "ann"})
+    before = server.threads.get_state(thread)
+    for context in ({"user_id": "bob"}, {}):
+        with pytest.raises(Exception, match="belongs to another user"):
+            say(server, thread, "task secret", context=context)
+    after = server.threads.get_state(thread)
+    assert (after["values"], after["checkpoint"]) == (before["values"], before["checkpoint"])
+    assert say(server, thread, "set t1 x", context={"user_id": "ann"})["turn"]["number"] == 2
+
+
+def test_the_one_who_calls_is_the_user_and_cannot_claim_to_be_another(tmp_path: Path) -> None:
+    (tmp_path / "auth.py").write_text(AUTH)
+    with serving(tmp_path, auth={"path": "./auth.py:auth"}) as url:
+        ann, bob = (get_sync_client(url=url, headers={"x-user": user}) for user in ("ann", "bob"))
+        with ann, bob:
+            thread = ann.threads.create()["thread_id"]
+            assert say(ann, thread, "task trip", context={"user_id": "bob"})["turn"]["user"] == "ann"
+            for context in ({"user_id": "ann"}, {"user_id": "local"}, {}):
+                with pytest.raises(Exception, match="belongs to another user"):
+                    say(bob, thread, "task secret", context=context)
+            assert say(ann, thread, "set t1 x")["turn"]["number"] == 2

@@ -117,7 +117,9 @@ class FileJournal:
         self._path, self._guard = path, threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            path.touch(mode=0o600)
+            if path.stat().st_uid == os.geteuid():
+                path.chmod(0o600)
             self._db = sqlite3.connect(path, check_same_thread=False, timeout=30, isolation_level=None)
             self._db.execute("PRAGMA journal_mode=DELETE")  # no log beside it that a kill leaves behind
             self._db.execute("PRAGMA synchronous=FULL")

@@ -96,7 +96,11 @@ class Chat:
         """Talk until the user leaves; every reply that was shown is on disk.
 
         first: a line that was read already, after a greeting.
+
+        Raises:
+            ForeignThreadError: the thread is another user's.
         """
+        self.app.admit(self.thread, self.context)
         try:
             if first:
                 self._take(first)
@@ -108,7 +112,7 @@ class Chat:
             self.console.print()
         except KeyboardInterrupt:
             self.console.print("\nStopped. What was answered is kept.")
-        self.console.print(resuming(self.thread, self.context.user_id), soft_wrap=True)
+        self.console.print(resuming(self.thread, self.context.speaker), soft_wrap=True)
 
     def names(self) -> list[str]:
         """Ids and titles of the tasks that there are, for Tab."""
@@ -287,7 +291,7 @@ class Chat:
         self._turn(lambda _: self.app.load(text, thread=self.thread, context=self.context, ask=self._approve))
 
     def _thread(self, _: str) -> None:
-        resume = resuming(self.thread, self.context.user_id)
+        resume = resuming(self.thread, self.context.speaker)
         self.console.print(f"Thread {safe(self.thread)}. {resume}", soft_wrap=True)
 
     def _quit(self, _: str) -> None:

@@ -365,6 +365,7 @@ def export_thread(
 def import_thread(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An export; - for standard input.")],
     thread: Thread = None,
+    user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Whose thread it is.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Also over a thread that has tasks.")] = False,
 ) -> None:
     """Load an export into a thread; without --thread, into a new one."""
@@ -373,15 +374,17 @@ def import_thread(
     from .problems import InputError
 
     text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    context = context_for(named_user(user), None)
     with open_threads(given_settings(tools=False)) as opened:
         name = checked_thread(thread) or new_thread(opened)
         if opened.tasks(name) and not force:
             raise InputError(f"thread {name!r} has tasks: --force puts the import in their place")
         try:
-            reply = opened.load(text.decode("utf-8-sig", "replace"), thread=name).reply
+            reply = opened.load(text.decode("utf-8-sig", "replace"), thread=name, context=context).reply
         except GraphError as error:
             raise InputError(f"{file}: {error}") from error
-    typer.echo(f"{reply} Go on with: {program()} chat --thread {quote(name)}")
+    whose = f" --user {quote(user)}" if user else ""
+    typer.echo(f"{reply} Go on with: {program()} chat --thread {quote(name)}{whose}")
 
 
 @app.command(

@@ -141,6 +141,8 @@ def _forget_all(user: str, *, threads: bool, yes: bool) -> None:
         )
         if not yes:
             typer.confirm(f"Forget {what} of {user!r} for good?", abort=True)
+        for thread in found:
+            _forget_overheard(longterm, user, thread, opened.speakers(thread))
         longterm.forget(user)
         for thread in found:
             opened.delete(thread)
@@ -149,6 +151,17 @@ def _forget_all(user: str, *, threads: bool, yes: bool) -> None:
     if threads:
         _forget_calls(given.home, user)
     typer.echo(f"Forgot {what}.")
+
+
+def _forget_overheard(longterm: LongTerm, user: str, thread: str, speakers: tuple[str, ...]) -> None:
+    """Forget what others have in memory of a user's thread: before threads had an owner they spoke there."""
+    others = [other for other in speakers if other != user]
+    if others:
+        longterm.flush()  # what waits goes where it is found
+    for other in others:
+        ids = [record.id for record in longterm.store.records(other) if record.thread == thread]
+        longterm.outbox.discard(other, ids)
+        longterm.store.delete(other, ids)
 
 
 def _forget_calls(home: Path, user: str) -> None:

@@ -23,6 +23,7 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
     """
     from filelock import Timeout
 
+    from taskloom.agent.graph.runs import ForeignThreadError
     from taskloom.agent.threads.checkpoints import UnknownTypeError
     from taskloom.agent.threads.store import ThreadBusyError
     from taskloom.agent.turn.schemas import SchemaError
@@ -34,6 +35,8 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
     match error:
         case ThreadBusyError():
             return f"{error}: close it there or try again later (TASKLOOM_LOCK_TIMEOUT sets how long to wait)"
+        case ForeignThreadError():
+            return f"{error}: name that user with --user, or take another --thread"
         case Timeout():
             return f"another process holds {error.lock_file}: try again later"
         case InputError() | GraphError() | SchemaError() | StoreError() | OutboxError() | ToolError():

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
+from langchain_core.runnables.config import ensure_config
 from langgraph.runtime import Runtime
 
 from taskloom.agent.plan.schema_files import load_schemas
@@ -47,14 +48,30 @@ def pending_of(given: Any) -> Pending:
 
 
 def context_of(runtime: Runtime[Any]) -> Context:
-    """The context of a run: defaults without one; of a parent graph's own context, the user is known."""
-    given = runtime.context
-    if isinstance(given, Context):
-        return given
+    """The context of a run, as a node has it, see `context_from`."""
+    return context_from(runtime.context, ensure_config()["configurable"])
+
+
+def context_from(given: Any, configurable: Mapping[str, Any]) -> Context:
+    """The context of a run: defaults without one; of a parent graph's own context, the user is known.
+
+    Where a server knows who calls, that is the user, whatever the context says.
+    """
     if isinstance(given, dict):
-        return Context.model_validate(given)
-    user = getattr(given, "user_id", None)
-    return Context(user_id=user) if isinstance(user, str) and user else Context()
+        context = Context.model_validate(given)
+    elif isinstance(given, Context):
+        context = given
+    else:
+        user = getattr(given, "user_id", None)
+        context = Context(user_id=user) if isinstance(user, str) else Context()
+    caller = _identity(configurable.get("langgraph_auth_user"))
+    return context.model_copy(update={"user_id": caller}) if caller else context
+
+
+def _identity(user: Any) -> str:
+    """Who calls, as a server tells it: an object, or plain data, with an identity."""
+    found = user.get("identity") if isinstance(user, Mapping) else getattr(user, "identity", "")
+    return found if isinstance(found, str) else ""
 
 
 def graph_of(state: State) -> TaskGraph:
@@ -106,7 +123,7 @@ def utterance_of(messages: Sequence[BaseMessage]) -> tuple[str, str]:
     return "".join(clean).strip(), ""
 
 
-def turn_of(state: State) -> Turn:
+def turn_of(state: Mapping[str, Any]) -> Turn:
     """The turn in the state: this one's, or the last one's before `decompose`.
 
     A server that is strict about types (LANGGRAPH_STRICT_MSGPACK) gives what it has read as plain data.
@@ -139,9 +156,9 @@ def memory_of(services: Services, runtime: Runtime[Any]) -> Memory:
     A run that names no user has none: all who come without a name would share it.
     """
     context, info = context_of(runtime), runtime.execution_info
-    named = context.memory and "user_id" in context.model_fields_set
+    named = context.memory and context.user_id
     longterm = services.memory if named else None
-    return Memory(longterm, context.user_id, (info.thread_id if info else "") or "")
+    return Memory(longterm, context.speaker, (info.thread_id if info else "") or "")
 
 
 def view_of(state: State, number: int, context: Context, services: Services) -> View:

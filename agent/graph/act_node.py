@@ -91,7 +91,7 @@ def _acting(state: State, runtime: Runtime[Context], services: Services, equipme
         equipment=equipment, chooser=services.voice(context.model).chooser,
         view=view_of(state, turn.number, context, services), utterance=turn.utterance,
         roots=tuple(dict.fromkeys(graph.root(key).id for key in touched if key in graph)),
-        user=context.user_id, thread=_place_of(get_config(), (info.thread_id if info else "") or ""),
+        user=context.speaker, thread=_place_of(get_config(), (info.thread_id if info else "") or ""),
         shared=given.get(SHARED) or Shared({**equipment.shared, **state.get("shared", {})}),
         above=tuple(given.get(ABOVE, ())), approved=bool(given.get(APPROVED)),
         before=_told_before(state.get("messages", [])),

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from taskloom.agent.turn.state import Context, Input, Output, State
@@ -23,10 +22,11 @@ from .nodes import (
     retrieve_closure,
     update_graph,
 )
+from .runs import Taskgraph
 from .services import Services
 from .wiring import default_services
 
-Taskgraph = CompiledStateGraph[State, Context, Input, Output]
+__all__ = ["NODES", "Taskgraph", "build_graph", "make_graph"]
 
 NODES = (decompose, classify_intent, update_graph, retrieve_closure, fill_slots, respond, remember)
 
@@ -53,7 +53,7 @@ def build_graph(services: Services, *, checkpointer: Checkpointer = None) -> Tas
     builder.add_node("act", act_node(services))
     builder.add_edge("act", "respond")
     builder.add_conditional_edges("fill_slots", partial(goes_on, services=services), ["act", "respond"])
-    return builder.compile(checkpointer=checkpointer, name="taskloom")
+    return Taskgraph.of(builder.compile(checkpointer=checkpointer, name="taskloom"))
 
 
 @cache

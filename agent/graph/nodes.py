@@ -51,6 +51,7 @@ from .access import (
     view_of,
 )
 from .approvals import NOT_APPROVED, approved, ask_first, load_decision
+from .runs import ForeignThreadError, admit
 from .services import Services
 from .writing import THANKS, written
 
@@ -63,18 +64,29 @@ _log = logging.getLogger(__name__)
 
 
 def decompose(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
-    """Read the user's words into steps."""
+    """Read the user's words into steps; the thread is the user's from the first ones.
+
+    Raises:
+        ForeignThreadError: it is another's.
+    """
+    speaker, info = context_of(runtime).speaker, runtime.execution_info
+    admit(speaker, (info.thread_id if info else "") or "", state.get("owner", ""))
+    return {"owner": speaker, "turn": _read(state, runtime, services)}
+
+
+def _read(state: State, runtime: Runtime[Context], services: Services) -> Turn:
+    """The turn as it begins: with what was read of the words."""
     number, context = turn_of(state).number + 1, context_of(runtime)
     if services.tools and (keys := told_calls(turn_of(state))):
         services.tools.journal.close(keys)  # the turn that tells of them is on disk, or it would not be here
-    begun = Turn(number=number, user=context.user_id, missed=_missed(turn_of(state)))
+    begun = Turn(number=number, user=context.speaker, missed=_missed(turn_of(state)))
     if state.get("load"):
-        return {"turn": begun}
+        return begun
     if state.get("feedback") and not isinstance([None, *state.get("messages", [])][-1], HumanMessage):
-        return {"turn": begun.model_copy(update={"reply": THANKS})}
+        return begun.model_copy(update={"reply": THANKS})
     text, fault = utterance_of(state.get("messages", []))
     if fault:
-        return {"turn": begun.model_copy(update={"utterance": text, "reply": fault})}
+        return begun.model_copy(update={"utterance": text, "reply": fault})
     memory = memory_of(services, runtime)
     examples = Examples(lambda: memory.examples(text))
     view = replace(view_of(state, number, context, services), examples=examples)
@@ -91,8 +103,7 @@ def decompose(state: State, runtime: Runtime[Context], *, services: Services) ->
     if memory:
         said = Exchange(thread=memory.thread, turn=number, at=now(), said=text)
         read["noted"] = tuple(fact.text for fact in statements((said,)))
-    turn = begun.model_copy(update=read)
-    return {"turn": turn.with_usage(reading.usage)}
+    return begun.model_copy(update=read).with_usage(reading.usage)
 
 
 def classify_intent(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
@@ -283,14 +294,18 @@ def _kept(state: State, schemas: tuple[TaskSchema, ...], memory: Memory) -> Upda
     return update
 
 
-def apologise(state: State, error: NodeError) -> Command[Literal["respond"]]:
+def apologise(state: State, error: NodeError, runtime: Runtime[Context]) -> Command[Literal["respond"]]:
     """Instead of a node that failed before anything was changed: a reply that says so."""
+    if isinstance(error.error, ForeignThreadError):
+        raise error.error
     _log.error("%s failed", error.node, exc_info=error.error)
-    turn = turn_of(state) if error.node != "decompose" else Turn(number=turn_of(state).number + 1)
+    turn, speaker = turn_of(state), context_of(runtime).speaker
+    if error.node == "decompose":
+        turn = Turn(number=turn.number + 1, user=speaker)
     why = str(error.error) if isinstance(error.error, SchemaError) else type(error.error).__name__
     reply = f"Something went wrong while I read that ({why}). Nothing was changed."
     update = {"operations": (), "question": None, "reply": reply}
-    return Command(update={"turn": turn.model_copy(update=update)}, goto="respond")
+    return Command(update={"owner": speaker, "turn": turn.model_copy(update=update)}, goto="respond")
 
 
 # ---- what they call -------------------------------------------------------------------------------

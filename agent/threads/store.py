@@ -15,7 +15,9 @@ from weakref import WeakValueDictionary
 from filelock import FileLock, Timeout
 from langchain_core.runnables import RunnableConfig
 
+from taskloom.agent.graph.runs import Place
 from taskloom.agent.turn.state import Turn
+from taskloom.memory.private import keep_private
 
 from .checkpoints import WarmSaver
 
@@ -26,7 +28,7 @@ class ThreadBusyError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class ThreadInfo:
-    """A thread in a list: how many turns it has, when it was last used (UTC), and how it began."""
+    """A thread in a list: its turns, when it was last used (UTC), how it began, and whose it is."""
 
     thread: str
     turns: int
@@ -47,13 +49,15 @@ class Threads:
         """
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._locks, self._wait = home / "locks", wait
-        self._locks.mkdir(exist_ok=True)
+        self._locks.mkdir(exist_ok=True, mode=0o700)
+        file = home / "threads.sqlite"
+        if not file.exists():
+            file.touch(mode=0o600)  # SQLite gives its logs the same rights
+        keep_private(home, self._locks, *home.glob(f"{file.name}*"), *self._locks.iterdir())
         self._inside: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
         self._guard = threading.Lock()
-        self.saver = WarmSaver(
-            sqlite3.connect(home / "threads.sqlite", check_same_thread=False, timeout=wait)
-        )
-        with FileLock(self._locks / "setup.lock", timeout=wait):
+        self.saver = WarmSaver(sqlite3.connect(file, check_same_thread=False, timeout=wait))
+        with FileLock(self._locks / "setup.lock", timeout=wait, mode=0o600):
             self.saver.setup()
 
     def close(self) -> None:
@@ -73,7 +77,7 @@ class Threads:
         if not inside.lock.acquire(timeout=self._wait):
             raise ThreadBusyError(busy)
         try:
-            with FileLock(self._lock_file(thread), timeout=self._wait, poll_interval=0.01):
+            with FileLock(self._lock_file(thread), timeout=self._wait, poll_interval=0.01, mode=0o600):
                 yield
         except Timeout as error:
             raise ThreadBusyError(busy) from error
@@ -96,8 +100,12 @@ class Threads:
                 turn = newest.checkpoint["channel_values"].get("turn", Turn())
                 used = datetime.fromisoformat(newest.checkpoint["ts"])
                 title = self._title(thread) or turn.utterance
-                found.append(ThreadInfo(thread, turn.number, used, title, turn.user))
+                found.append(ThreadInfo(thread, turn.number, used, title, self.place(thread).owner()))
         return sorted(found, key=lambda info: info.used, reverse=True)
+
+    def place(self, thread: str) -> Place:
+        """Where the graph keeps a thread."""
+        return Place(self.saver, thread)
 
     def _title(self, thread: str) -> str:
         """What was said in the first turn; the first checkpoint may be an empty one to hold the writes."""

@@ -15,6 +15,7 @@ from langgraph.types import Command, Interrupt, StateSnapshot
 
 from taskloom.agent.graph.build import build_graph
 from taskloom.agent.graph.nodes import told_calls
+from taskloom.agent.graph.runs import admit
 from taskloom.agent.graph.services import Services
 from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings, settings
@@ -100,6 +101,7 @@ class Taskloom:
                 id says that the pieces of the one before are withdrawn.
 
         Raises:
+            ForeignThreadError: the thread is another user's.
             ThreadBusyError: another process is at work on the thread.
         """
         words = utterance.encode("utf-8", "replace").decode()  # a lone surrogate cannot be stored
@@ -157,6 +159,18 @@ class Taskloom:
         graph = TaskGraph(tasks_in(values.get("tasks", {})))
         return ThreadExport.of(graph, values.get("messages", ()), values.get("focus", ())).to_json()
 
+    def admit(self, thread: str, context: Context) -> None:
+        """See to it that whoever talks may do so in a thread, before anything of it is shown.
+
+        Raises:
+            ForeignThreadError: it is another user's.
+        """
+        admit(context.speaker, thread, self._threads.place(thread).owner())
+
+    def speakers(self, thread: str) -> tuple[str, ...]:
+        """Who spoke in a thread, the first one first: several users could before threads had an owner."""
+        return self._threads.place(thread).speakers()
+
     def threads(self) -> list[ThreadInfo]:
         """All threads, the last used first."""
         return self._threads.list()
@@ -178,7 +192,7 @@ class Taskloom:
         context = context or Context()
         # Who talks on this machine without a name is its owner.
         context = context.model_copy(
-            update={"user_id": context.user_id, "approve": context.approve or bool(ask)}
+            update={"user_id": context.speaker, "approve": context.approve or bool(ask)}
         )
         with self._threads.lock(thread):
             turn, approval = self._run(given, thread, context, show)

@@ -32,6 +32,7 @@ from .steps import Step
 # A snapshot holds the whole channel: rare enough to be cheap on disk, and between two of them every read of
 # a thread replays the turns since. Measured over 1,000 turns, see tests/test_threads.py.
 SNAPSHOT_EVERY = 500
+LOCAL = "local"  # the user of a run that names none
 
 
 class Change(BaseModel):
@@ -326,15 +327,16 @@ class State(TypedDict):
     question: the question left open. focus: ids of the tasks last touched or asked about, the latest first.
     asked: how often a slot was asked for, see `slots.fill`. load: an export (see `transfer.ThreadExport`)
     that takes the place of the tasks, only during its turn. shared: variables that tools read and write, by
-    name, JSON values. pending: experiences whose outcome is not known
-    yet. unwritten: turns that no facts were made of yet, with their time (ISO 8601). feedback: what was said
-    of the last turn by other means than words; the next turn uses it.
+    name, JSON values. owner: the user of the first turn; nobody else speaks here. pending: experiences whose
+    outcome is not known yet. unwritten: turns that no facts were made of yet, with their time (ISO 8601).
+    feedback: what was said of the last turn by other means than words; the next turn uses it.
     """
 
     messages: Messages
     tasks: Tasks
     shared: Variables
     turn: Turn
+    owner: str
     question: Clarify | None
     focus: tuple[str, ...]
     asked: dict[str, int]
@@ -350,9 +352,9 @@ class Context(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     user_id: str = Field(
-        default="local",
-        min_length=1,
-        description="Owner of the long-term memory; where it is not set there is none.",
+        default="",
+        description="Who talks: owner of the thread and of the long-term memory. '' names nobody, and then "
+        "there is no such memory. On a server that knows who calls, it is that one.",
     )
     model: str = Field(
         default="", description="Chat model for this run; '' is the configured one, 'rules' goes without."
@@ -371,3 +373,8 @@ class Context(BaseModel):
         default=False,
         description="Ask (interrupt) before a whole task tree is removed or an import replaces it.",
     )
+
+    @property
+    def speaker(self) -> str:
+        """Who talks; without a name it is the owner of this machine."""
+        return self.user_id or LOCAL

@@ -1,0 +1,157 @@
+"""Runs of the graph: a thread belongs to the user of its first turn, and nobody else runs on it.
+
+Whoever is refused leaves nothing: it is found out before LangGraph writes the input down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Self, cast
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import ensure_config
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.graph.state import CompiledStateGraph
+
+from taskloom.agent.turn.state import Context, Input, Output, State
+
+from .access import context_from, turn_of
+
+# What a run lends to graphs that are called in it, in `configurable`; LangGraph's names.
+_TASK, _RUNTIME = "__pregel_task_id", "__pregel_runtime"
+_OWN = (
+    "thread_id",
+    "checkpoint_ns",
+    "checkpoint_id",
+    "checkpoint_map",
+)  # one of them: not the caller's thread
+
+
+class ForeignThreadError(RuntimeError):  # of the kinds whose words a server passes on
+    """The thread belongs to another user."""
+
+    def __init__(self, thread: str) -> None:
+        super().__init__(f"thread {thread!r} belongs to another user")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run keeps its state: a saver, and what it finds the latest state of the thread by."""
+
+    saver: BaseCheckpointSaver[Any]
+    thread: str
+    space: str = ""
+
+    @property
+    def config(self) -> RunnableConfig:
+        """What a saver is asked with."""
+        return {"configurable": {"thread_id": self.thread, "checkpoint_ns": self.space}}
+
+    def owner(self) -> str:
+        """Whose thread it is: the user of its first turn; '' where there is none."""
+        latest = self.saver.get_tuple(self.config)
+        return _noted(latest) or (next(iter(self.speakers()), "") if latest else "")
+
+    async def owner_async(self) -> str:
+        """See `owner`."""
+        latest = await self.saver.aget_tuple(self.config)
+        if latest is None or _noted(latest):
+            return _noted(latest)
+        return next(iter(_speakers([one async for one in self.saver.alist(self.config)])), "")
+
+    def speakers(self) -> tuple[str, ...]:
+        """Who spoke in the thread, the first one first: several users could before threads had an owner."""
+        return _speakers(self.saver.list(self.config))
+
+
+def _noted(latest: CheckpointTuple | None) -> str:
+    return str(latest.checkpoint["channel_values"].get("owner") or "") if latest else ""
+
+
+def _speakers(history: Iterable[CheckpointTuple]) -> tuple[str, ...]:
+    """history: checkpoints, the latest first."""
+    turns = [turn_of(one.checkpoint["channel_values"]) for one in history]
+    return tuple(dict.fromkeys(turn.user for turn in reversed(turns) if turn.user))
+
+
+def admit(user: str, thread: str, owner: str) -> None:
+    """Let a user speak in a thread.
+
+    Raises:
+        ForeignThreadError: it is another's.
+    """
+    if owner not in ("", user):
+        raise ForeignThreadError(thread)
+
+
+class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
+    """The compiled graph; all that runs it, on a server too, comes through `stream` or `astream`."""
+
+    @classmethod
+    def of(cls, compiled: CompiledStateGraph[State, Context, Input, Output]) -> Self:
+        """The same graph, of this class."""
+        made = cls.__new__(cls)
+        vars(made).update(vars(compiled))
+        return made
+
+    def stream(
+        self,
+        input: Any,  # noqa: A002  # LangGraph's name for it
+        config: RunnableConfig | None = None,
+        *,
+        context: Any = None,
+        **more: Any,
+    ) -> Iterator[Any]:
+        """Run, see `Pregel.stream`.
+
+        Raises:
+            ForeignThreadError: the thread is another user's; nothing was written.
+        """
+        given = self._given(config)
+        if place := self._place(given):
+            admit(_speaker(context, given), place.thread, place.owner())
+        yield from super().stream(input, config, context=context, **more)
+
+    async def astream(
+        self,
+        input: Any,  # noqa: A002  # LangGraph's name for it
+        config: RunnableConfig | None = None,
+        *,
+        context: Any = None,
+        **more: Any,
+    ) -> AsyncIterator[Any]:
+        """See `stream`."""
+        given = self._given(config)
+        if place := self._place(given):
+            admit(_speaker(context, given), place.thread, await place.owner_async())
+        parts = cast(AsyncGenerator[Any], super().astream(input, config, context=context, **more))
+        async with aclosing(parts):
+            async for part in parts:
+                yield part
+
+    def _given(self, config: RunnableConfig | None) -> dict[str, Any]:
+        """What a run is configured with, and what it takes over of the run that it is called in.
+
+        Whoever names a thread, or a place in one, takes over nothing.
+        """
+        bound = (self.config or {}).get("configurable", {})
+        given = {**bound, **((config or {}).get("configurable") or {})}
+        return given if any(given.get(key) for key in _OWN) else {**ensure_config()["configurable"], **given}
+
+    def _place(self, given: Mapping[str, Any]) -> Place | None:
+        """Where a run keeps its state; None where it keeps none, or none of its own beside its caller's."""
+        config: RunnableConfig = {"configurable": dict(given)}
+        saver, thread = self._resolve_checkpointer(config) if given else None, given.get("thread_id")
+        if not isinstance(saver, BaseCheckpointSaver) or not thread:
+            return None
+        if self.checkpointer is True:
+            space = self._own_checkpoint_config(config)["configurable"].get("checkpoint_ns", "")
+            return Place(saver, str(thread), str(space))
+        return None if _TASK in given else Place(saver, str(thread))
+
+
+def _speaker(context: Any, given: Mapping[str, Any]) -> str:
+    """Who talks in a run: by its context, or that of the run that it is called in."""
+    return context_from(context or getattr(given.get(_RUNTIME), "context", None), given).speaker
