@@ -50,7 +50,8 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = Field(default=None, description="PostgreSQL; has no effect so far.")
     reader: Literal["auto", "model", "local"] = Field(
         default="auto",
-        description="Who reads: the model but for bare answers (auto), the model always, or never (local).",
+        description="Who reads: the model but for bare answers and sure values of slots (auto), the model "
+        "always, or never (local).",
     )
     replies: Style = Field(
         default="auto", description="Who writes replies; auto: templates, the model where none fits."

@@ -52,11 +52,12 @@ Want: TypeAlias = Mapping[str, Any]  # a turn of a dialogue: the words, and what
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """A dialogue, and the group it is played in."""
+    """A dialogue, and the group it is played in; schemas: the kinds of tasks that its host gives."""
 
     name: str
     group: str
     turns: tuple[Want, ...]
+    schemas: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def said(self) -> tuple[Want, ...]:
@@ -112,7 +113,8 @@ def rules_only(home: Path) -> Taskloom:
 def played(app: Taskloom, dialogue: Dialogue) -> Iterator[Record]:
     """Say the turns of a dialogue in threads of its own, and give the record of each."""
     lines = read_script(json.dumps(dialogue.turns), dialogue.name)
-    for turn in play(app, lines, thread=dialogue.name, context=Context(user_id=dialogue.name)):
+    context = Context(user_id=dialogue.name, schemas=[dict(schema) for schema in dialogue.schemas])
+    for turn in play(app, lines, thread=dialogue.name, context=context):
         yield turn.record()
 
 

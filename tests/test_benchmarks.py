@@ -56,3 +56,23 @@ def test_facts_prints_its_figures() -> None:
     assert found["calls"]["rules"]["calls_max"] == 0
     assert found["calls"]["model"]["calls_max"] <= 3
     assert found["times"]["200"]["closure"] > 0
+
+
+def test_slots_prints_its_figures(tmp_path: Path) -> None:
+    form = {"title": "form", "properties": {"name": {"type": "string"}, "date": {"type": "string"}}}
+    turns = [
+        {"system": "", "user": "The name is Ann Lee", "state": {"form": {"name": "Ann Lee"}}},
+        {
+            "system": "",
+            "user": "The date is Friday",
+            "state": {"form": {"name": "Ann Lee", "date": "Monday"}},
+        },
+        {"system": "", "user": "why?", "state": {"form": {"name": "Ann Lee", "date": "Monday"}}},
+    ]
+    file = tmp_path / "some.jsonl"
+    lines = ({"schema": form}, {"kinds": ["form"], "turns": turns})
+    file.write_text("\n".join(map(json.dumps, lines)))
+    found = json.loads(run("slots.py", str(file), "--json", "--wrong"))["some.jsonl"]
+    assert (found["turns"], found["spared"], found["wrong"]) == (3, 2, 1)
+    assert (found["coverage_of_filling"], found["precision"]) == (1, 0.5)
+    assert "The date is Friday" in found["wrong_turns"][0]

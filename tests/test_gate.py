@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
 from taskloom.agent.grounding.asking_first import held_back, only_asks
+from taskloom.agent.plan.schema_files import load_schemas
+from taskloom.agent.reading.beam import Numbers
 from taskloom.agent.reading.gate import Gate
+from taskloom.agent.reading.local import Local
+from taskloom.agent.reading.network import Network, Packaged
 from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.reading.slots import Slots
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.reading import Reading, View
@@ -90,6 +98,126 @@ def test_all_else_the_model_reads(said: str, before: Sequence[Operation], questi
     model = Asked()
     reading = Gate(Rules(), model).read(said, View(graph, turn=9, focus=tuple(graph), question=question))
     assert (reading.by, model.said) == ("model", [said])
+
+
+# ---- slots of task schemas ------------------------------------------------------------------------
+
+NETWORK = Packaged()
+LOCAL = Local(Rules(), NETWORK, Slots(NETWORK.pieces))
+KINDS = load_schemas(
+    [
+        {
+            "title": "movie tickets", "type": "object", "description": "Buy tickets for a movie",
+            "properties": {
+                "movie": {"type": "string", "description": "Title of the movie"},
+                "date": {"type": "string", "description": "Day of the show"},
+                "num_tickets": {"type": "integer", "description": "Number of tickets"},
+                "row": {"type": "string", "description": "Seats", "enum": ["front", "balcony", "back row"]},
+                "buyer": {"type": "string", "description": "Full name of the customer"},
+            },
+        },
+    ]
+)  # fmt: skip
+TICKETS = (
+    Add(slot="tickets", title="movie tickets"),
+    Add(slot="tickets.date", title="date", value="Friday", parent="t1"),
+)
+ROW = Clarify(
+    question="What should the row be for the movie tickets?", options=("front", "balcony", "back row"),
+    choices=tuple(
+        Add(slot="tickets.row", title="row", value=one, parent="t1")
+        for one in ("front", "balcony", "back row")
+    ),
+)  # fmt: skip
+
+
+def read_by(said: str, before: Sequence[Operation], question: Clarify | None = None) -> Reading:
+    graph = graph_of(*before)
+    focus = tuple(reversed(tuple(graph)))
+    view = View(graph, turn=len(before) + 1, focus=focus, question=question, schemas=KINDS)
+    return Gate(LOCAL, Asked(), fills=LOCAL.fills).read(said, view)
+
+
+@pytest.mark.parametrize(
+    ("said", "before", "told"),
+    [
+        ("i want 3 tickets please", TICKETS, {"num_tickets": "3"}),
+        ("i would like to buy 2 tickets for saturday", (), {"num_tickets": "2", "date": "saturday"}),
+        ("The buyer is Ann Lee.", TICKETS, {"buyer": "Ann Lee"}),
+        ("Sorry, to correct, my date is Monday", TICKETS, {"t2": "Monday"}),
+        ("The row should be balcony", TICKETS, {"row": "balcony"}),
+    ],
+)
+def test_a_message_that_only_fills_slots_needs_no_model(
+    said: str, before: Sequence[Operation], told: dict[str, str]
+) -> None:
+    reading = read_by(said, before)
+    assert reading.by == "network"
+    given = {one.slot: one.value for step in reading.steps for one in step.details}
+    given |= {step.task or "": step.value for step in reading.steps if step.value}
+    assert given == told
+
+
+@pytest.mark.parametrize(
+    ("said", "before", "question"),
+    [
+        ("can i have 3 tickets?", TICKETS, None),
+        ("i do not want 3 tickets", TICKETS, None),
+        ("i want 3 tickets and call Ann", TICKETS, None),
+        ("i want 3 tickets or 4", TICKETS, None),
+        ("cancel the tickets for friday", TICKETS, None),
+        ("i want 3 tickets for the usual movie", TICKETS, None),
+        ("thanks, that is all", TICKETS, None),
+        ("The buyer is Ann Lee. Remove Bo", TICKETS, None),
+        ("The buyer is Ann Lee and the row is front", TICKETS, None),
+        ("The buyer is wrong", TICKETS, None),
+        ("The buyer is Nobody", TICKETS, None),
+        ("The date is too early", TICKETS, None),
+        ("The date is Monday\nRemove Bo", TICKETS, None),
+        ("The guest is Ann Lee", TICKETS, None),
+        ("i want 3 tickets please", TRIP, None),  # another task is what is spoken of
+        ("The date is Monday", (*TICKETS, Add(slot="fence", title="paint the fence")), None),
+        ("The date is Monday", TICKETS, ROW),  # something else is asked
+        ("The date is Monday", (*TICKETS, Add(slot="tickets.buyer", title="buyer", value="Bo", parent="t1",
+                                              status="proposed", source="memory:x")), None),
+    ],
+)  # fmt: skip
+def test_what_is_said_beside_slots_the_model_reads(
+    said: str, before: Sequence[Operation], question: Clarify | None
+) -> None:
+    assert read_by(said, before, question).by == "model"
+
+
+def test_without_schemas_or_where_the_model_reads_always_it_reads_slots_too() -> None:
+    said, graph = "The buyer is Ann Lee.", graph_of(*TICKETS)
+    view = View(graph, turn=3, focus=("t1",), schemas=KINDS)
+    assert Gate(LOCAL, Asked(), "model", LOCAL.fills).read(said, view).by == "model"
+    assert Gate(LOCAL, Asked(), fills=LOCAL.fills).read(said, replace(view, schemas=())).by == "model"
+    assert Gate(LOCAL, Asked(), fills=LOCAL.fills).read(said * 20, view).by == "model"
+    assert Gate(LOCAL, Asked()).read(said, view).by == "model"
+
+
+def test_slots_and_clauses_of_a_message_are_encoded_once() -> None:
+    encoded: list[Sequence[int]] = []
+
+    def zeros(*shape: int) -> Numbers:
+        return np.zeros(shape, np.float32)
+
+    def encode(ids: tuple[int, ...], parts: tuple[int, ...]) -> tuple[Numbers, Numbers, Numbers]:
+        encoded.append(ids)
+        return zeros(len(ids), 384), zeros(len(ids), 3), zeros(len(ids), 2)
+
+    tokenizer = Tokenizer.from_str(
+        (files("taskloom.memory") / "minilm" / "tokenizer.json").read_text(encoding="utf-8")
+    )
+    tokenizer.no_padding()
+    network = Network(
+        encode, lambda clauses: zeros(len(clauses), 2), tokenizer,
+        tags=("O", "BT", "IT"), names=("task", "chat"),
+    )  # fmt: skip
+    network.pieces("two tickets for Friday", "Which day?")
+    network("two tickets for Friday", "Which day?")
+    assert len(encoded) == 1
 
 
 # ---- questions ------------------------------------------------------------------------------------

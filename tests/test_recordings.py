@@ -1,10 +1,10 @@
 """Dialogues with the recorded replies of a chat model, through the whole product over real HTTP.
 
-A file of tests/recordings is a dialogue as in `tests.judging`, with who reads (`reader`) and who replies
-(`replies`); beside the words of each turn stands what the model replied to the prompts that read them
-(`read`: one, or several where it had to correct itself) and to the prompt that answers (`written`). The local
-server gives these replies to the requests with the same words, in this order. `fails` names the turns that do
-not hold; one that holds again is taken out of it.
+A file of tests/recordings is a dialogue as in `tests.judging`, with who reads (`reader`), who replies
+(`replies`) and, where its host gives task schemas, these (`schemas`); beside the words of each turn stands
+what the model replied to the prompts that read them (`read`: one, or several where it had to correct itself)
+and to the prompt that answers (`written`). The local server gives these replies to the requests with the same
+words, in this order. `fails` names the turns that do not hold; one that holds again is taken out of it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def replayed(given: Mapping[str, Any], home: Path) -> tuple[list[Record], dict[i
     """
     turns = given["turns"]
     wanted = tuple({key: turn[key] for key in turn if key not in REPLIES} for turn in turns)
-    dialogue = Dialogue(given["name"], "recordings", wanted)
+    dialogue = Dialogue(given["name"], "recordings", wanted, tuple(given.get("schemas", ())))
     with OpenAIServer(recording_of(turns)) as server:
         settings = Settings(
             home=home,
@@ -80,6 +80,6 @@ def test_every_turn_holds_with_what_a_model_replied(
     assert not recording.unknown
     assert not any(recording.left.values())
     for record, turn in zip(records, given["turns"], strict=True):
-        assert record["by"] == ("model" if turn.get("read") else "rules")
+        assert (record["by"] == "model") == bool(turn.get("read"))
         if "written" in turn:
             assert record["reply"] == turn["written"]

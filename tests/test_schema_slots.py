@@ -65,8 +65,11 @@ def test_places_of_values(slot: str, text: str, found: list[tuple[str, str]]) ->
 )  # fmt: skip
 def test_what_a_message_says_of_slots(before: str, said: str, filled: dict[str, str]) -> None:
     found = Slots(NETWORK.pieces)(said, before, TICKETS)
-    assert {one.key.slot: one.value for one in found if one.probability > 0.5} == filled
-    assert all(0 <= one.probability <= 1 for one in found)
+    assert {one.key.slot: one.value for one in found.filled if one.probability > 0.5} == filled
+    assert {one.key: found.odds[one.key] for one in found.filled} == {
+        one.key: one.probability for one in found.filled
+    }
+    assert len(found.odds) == len(TICKETS[0].slots)
 
 
 def test_any_is_allowed_where_values_are_listed() -> None:
@@ -96,8 +99,11 @@ def test_slots_are_filled_in_the_task_of_their_kind(tmp_path: Path) -> None:
 @settings(deadline=None, max_examples=40)
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_any_text_is_read_for_slots(said: str, before: str) -> None:
-    for one in Slots(NETWORK.pieces)(said, before, TICKETS):
+    found = Slots(NETWORK.pieces)(said, before, TICKETS)
+    assert all(0 <= one <= 1 for one in found.odds.values())
+    for one in found.filled:
         assert 0 <= one.probability <= 1
+        assert 0 <= one.placed <= 1
         assert one.value.strip()
 
 
@@ -121,7 +127,7 @@ def test_large_numbers_are_values() -> None:
 def test_a_long_message_is_read_to_its_end() -> None:
     long = "We talked for an hour about this and that, and the weather was fine. " * 20
     found = Slots(NETWORK.pieces)(f"{long}So please get 3 tickets for Avatar on Friday.", "", TICKETS)
-    assert {"num_tickets", "date"} <= {one.key.slot for one in found}
+    assert {"num_tickets", "date"} <= {one.key.slot for one in found.filled}
 
 
 def test_an_open_slot_takes_the_value() -> None:

@@ -39,13 +39,14 @@ class Turn:
 
 
 def dialogues(file: Path) -> Iterator[list[Turn]]:
-    """The turns of each dialogue of a file.
+    """The turns of each dialogue of a file, gzipped (.gz) or plain.
 
     First a line for each schema, {"schema": JSON Schema}, then a line for each dialogue: {"kinds": [titles],
     "turns": [{"system", "user", "state": {title: {slot: value or list of right values}}}]}.
     """
     schemas: dict[str, TaskSchema] = {}
-    for line in gzip.decompress(file.read_bytes()).decode().splitlines():
+    raw = file.read_bytes()
+    for line in (gzip.decompress(raw) if file.suffix == ".gz" else raw).decode().splitlines():
         one: dict[str, Any] = json.loads(line)
         if "schema" in one:
             schemas |= {schema.name: schema for schema in load_schemas(one["schema"])}

@@ -74,7 +74,7 @@ def default_services(
         chat = chats(name)
         interpreter: Interpreter = English(replace(local, answered=True))
         if given.reader != "local":
-            interpreter = Gate(rules, ModelInterpreter(chat, rules), given.reader)
+            interpreter = Gate(rules, ModelInterpreter(chat, rules), given.reader, local.fills)
         from taskloom.agent.models.chooser import ModelChooser
 
         return Voice(interpreter, ModelResponder(chat), ModelChooser(chat))

@@ -1,12 +1,13 @@
 """Which utterances need no model, and what a question must not do. Pure, and no reader of its own.
 
 The model reads. The local reader spares the call only where nothing can be misread: a bare yes or no to the
-open question, undo and redo, and a bare value for the slot that was just asked.
+open question, undo and redo, a bare value for the slot that was just asked, and a message that does nothing
+but give slots of task schemas their values, where these are read surely (see `sure`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,7 +29,7 @@ _BARE = re.compile(
 _UNDO = re.compile(
     r"(?:please )?(?:undo|redo)(?: (?:that|it|this|the last (?:change|one|step)))?(?: please)?", re.IGNORECASE
 )
-_NO_VALUE = word_set(
+NO_VALUE = word_set(
     """any anything anyone nobody none nothing no not never unsure dunno later skip pass maybe whatever same
     usual sorry thanks thank hello hi help stop wait why what who where when how which yes ok okay"""
 )
@@ -39,12 +40,14 @@ class Gate:
     """The model, and the local reader where it is as sure as a reader can be.
 
     reader: "auto" lets the local reader spare the call, "model" asks the model always. The model interpreter
-    falls back to the local reader by itself.
+    falls back to the local reader by itself. fills: the local reading of an utterance that does nothing but
+    give slots of task schemas their values; None where that is not sure.
     """
 
     local: Interpreter
     model: Interpreter
     reader: Reader = "auto"
+    fills: Callable[[str, View], Reading | None] | None = None
 
     def read(self, utterance: str, view: View) -> Reading:
         """Read by the model, unless nothing can be misread."""
@@ -52,6 +55,10 @@ class Gate:
             reading = self.local.read(utterance, view)
             if spared(reading, utterance, view):
                 return reading
+        if self.reader == "auto" and self.fills is not None:
+            filled = self.fills(utterance, view)
+            if filled is not None:
+                return filled
         return self.model.read(utterance, view)
 
 
@@ -96,7 +103,7 @@ def _asked_value(bare: str, view: View) -> bool:
     words = bare.split()
     if question.options or not isinstance(first, Add | Update) or first.value is not None or not words:
         return False
-    if len(words) > 4 or _NO_VALUE & {word.lower() for word in words}:
+    if len(words) > 4 or NO_VALUE & {word.lower() for word in words}:
         return False
     return values.kind_of(bare) is not None or all(word[:1].isupper() or word[:1].isdigit() for word in words)
 

@@ -27,7 +27,8 @@ from .filling import Filling
 from .gate import spared
 from .sense import makes_sense
 from .signs import Candidate, effects, signs
-from .slots import Slots
+from .slots import Slots, Told
+from .sure import may_fill, only_fills, plainly_named
 from .trust import at_home, probabilities
 
 Parser = Callable[[str, str, int], Sequence[Parse]]
@@ -98,6 +99,27 @@ class Local:
             return _unsure(utterance, best.reading, best.reading.steps)
         return _unsure(utterance, network.reading)
 
+    def fills(self, utterance: str, view: View) -> Reading | None:
+        """The reading of a message that gives slots of task schemas their values and does nothing else.
+
+        None where that is not sure: see `sure`.
+        """
+        if not view.schemas or not may_fill(utterance) or _missed(view):
+            return None
+        filling = Filling(view)
+        if (named := plainly_named(utterance, filling)) is not None:
+            return Reading(filling.steps((named,), utterance), by="network")
+        told = self._told(utterance, view, filling)
+        kept = filling.plausible(told.filled)
+        if not only_fills(utterance, filling, kept, told.odds):
+            return None
+        return Reading(filling.steps(kept, utterance), by="network")
+
+    def _told(self, utterance: str, view: View, filling: Filling) -> Told:
+        """What the network is told of slots by an utterance."""
+        before = view.exchanges[-1][1] if view.exchanges else ""
+        return Told() if self.slots is None else self.slots(utterance, before, view.schemas, filling.known())
+
     def _of_schemas(self, by_rules: Reading, utterance: str, view: View) -> Reading | None:
         """The reading that fills more slots of the kinds of tasks, the patterns' where they fill as many.
 
@@ -107,8 +129,7 @@ class Local:
         if offered_roots(view.graph) and any(step.act in ("yes", "no") for step in by_rules.steps):
             return by_rules
         filling = Filling(view)
-        found = self.slots(utterance, before, view.schemas, filling.known()) if self.slots is not None else ()
-        kept = filling.plausible(found)
+        kept = filling.plausible(self._told(utterance, view, filling).filled)
         asked = view.question is not None and view.question.question in before
         if asked and {one.value for one in kept} == {ANY} and {one.act for one in by_rules.steps} == {"no"}:
             return by_rules  # "I don't know yet" is no value

@@ -25,7 +25,7 @@ from taskloom.memory.embed import session
 
 from .beam import BAD, Numbers, likeliest
 
-Encode: TypeAlias = Callable[[Sequence[int], Sequence[int]], tuple[Numbers, Numbers, Numbers]]
+Encode: TypeAlias = Callable[[tuple[int, ...], tuple[int, ...]], tuple[Numbers, Numbers, Numbers]]
 """From n word pieces, and which of two texts each is of, to vectors [n, d], scores of tags [n, t], and of a
 clause's beginning [n, 2]."""
 Acts: TypeAlias = Callable[[Numbers], Numbers]
@@ -35,6 +35,7 @@ LONGEST, BEFORE = 160, 60  # word pieces of what is said, and of what was said b
 MOST = 50  # parts of so many word pieces: 20,000 characters of words are 30, of signs 130
 LAST_WORDS = 30  # of what was said before
 WIDER, WIDER_WORDS = 80, 40  # the same, where slots are read
+LATEST = 4  # texts whose vectors stay at hand: slots and clauses are read of the same text in turn
 _SENTENCE = re.compile(r"[.!?;\n]\s")
 
 
@@ -59,7 +60,8 @@ class Network:
         self, encode: Encode, acts: Acts, tokenizer: Tokenizer, *, tags: Sequence[str], names: Sequence[str]
     ) -> None:
         """tags: 'O', 'BT', 'IT', ... in the order of their scores; names: of the acts, likewise."""
-        self._encode, self._acts, self._tokenizer = encode, acts, tokenizer
+        self._encode = lru_cache(LATEST)(encode)
+        self._acts, self._tokenizer = acts, tokenizer
         self._tags, self._names = tuple(tags), tuple(names)
         self._inner = np.array([tag[0] == "I" for tag in tags])
         self._follows = np.array(
@@ -93,7 +95,7 @@ class Network:
         found = []
         for part in self._parts(text):
             said = self._tokenizer.encode(plain(part))
-            vectors, _, _ = self._encode([*said.ids, *ids], [0] * len(said.ids) + [1] * len(ids))
+            vectors, _, _ = self._encode((*said.ids, *ids), (0,) * len(said.ids) + (1,) * len(ids))
             places = [(0, *one) for one in said.offsets] + [(1, *one) for one in offsets]
             found.append(Pieces(part, before, vectors, tuple(places)))
         return tuple(found)
@@ -122,7 +124,7 @@ class Network:
             return (Parse((Clause("unsure", text),), 0.0),)
         told = self._tokenizer.encode(plain(" ".join(before.split()[-LAST_WORDS:]))).ids[1:] if before else []
         told = told[-BEFORE:]
-        vectors, tags, starts = self._encode([*ids, *told], [0] * size + [1] * len(told))
+        vectors, tags, starts = self._encode((*ids, *told), (0,) * size + (1,) * len(told))
         last = max(at for at in range(1, size) if words[at] is not None) + 1
         ends = [*firsts, last]  # in word pieces
 
@@ -234,7 +236,7 @@ def _load() -> Network:
     tokenizer.no_padding()
     encoder, acts = (session(folder / file) for file in ("encoder.onnx", "acts.onnx"))
 
-    def encode(ids: Sequence[int], parts: Sequence[int]) -> tuple[Numbers, Numbers, Numbers]:
+    def encode(ids: tuple[int, ...], parts: tuple[int, ...]) -> tuple[Numbers, Numbers, Numbers]:
         given = {"ids": np.array([ids], np.int64), "parts": np.array([parts], np.int64)}
         vectors, tags, starts = encoder.run(None, given)
         return vectors[0], tags[0], starts[0]

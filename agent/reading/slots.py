@@ -8,7 +8,7 @@ will do, yes, no. After BERT-DST (Chao and Lane 2019), on the encoder of `networ
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -50,12 +50,27 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A slot that a message gives a value; probability: that it does. at: where the value stands, or None."""
+    """A slot that a message gives a value; probability: that it does.
+
+    at: where the value stands: in the message (0) or in what was before it (1), from where to where; or None.
+    placed: the probability that it stands just there; 1 where the value does not depend on it.
+    """
 
     key: Key
     value: str
     probability: float
     at: tuple[int, int, int] | None = None
+    placed: float = 1.0
+
+
+class Told(NamedTuple):
+    """What a message says of slots: those that it gives a value, the surest first, and the odds of all slots.
+
+    odds: of each slot, the probability that the message says something of it, whether it is filled or not.
+    """
+
+    filled: tuple[Filled, ...] = ()
+    odds: Mapping[Key, float] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +88,19 @@ class Slots:
         """pieces: from a text and what it answers to the word pieces of its parts."""
         self._pieces = pieces
 
-    def __call__(
-        self, text: str, before: str, schemas: Sequence[TaskSchema], known: Known = Known()
-    ) -> tuple[Filled, ...]:
-        """The slots that a message gives a value, the surest first; before: what it answers."""
+    def __call__(self, text: str, before: str, schemas: Sequence[TaskSchema], known: Known = Known()) -> Told:
+        """What a message says of slots; before: what it answers."""
         if not any(schema.slots for schema in schemas):
-            return ()
-        found = dict[Key, Filled]()
+            return Told()
+        found, odds = dict[Key, Filled](), dict[Key, float]()
         for seen in self._pieces(text, before):
-            found |= {one.key: one for one in _read(seen, schemas, known)}
-        return tuple(sorted(found.values(), key=lambda one: -one.probability))
+            part = _read(seen, schemas, known)
+            found |= {one.key: one for one in part.filled}
+            odds |= {key: max(one, odds.get(key, 0.0)) for key, one in part.odds.items()}
+        return Told(tuple(sorted(found.values(), key=lambda one: -one.probability)), odds)
 
 
-def _read(seen: Pieces, schemas: Sequence[TaskSchema], known: Known) -> list[Filled]:
+def _read(seen: Pieces, schemas: Sequence[TaskSchema], known: Known) -> Told:
     """What one part of a message says of slots."""
     given, keyed = features(seen, schemas, known)
     ends, fates = _packaged()(given)
@@ -99,7 +114,8 @@ def _read(seen: Pieces, schemas: Sequence[TaskSchema], known: Known) -> list[Fil
             one = _filled(key, slot, FATES[best], float(1 - odds[0]), seen, ends[number], taken)
             if one is not None and (key not in known.held or _is_news(one, seen)):
                 found.append(one)
-    return found
+    said = {key: float(1 - odds[0]) for (key, _), odds in zip(keyed, told, strict=True)}
+    return Told(tuple(found), said)
 
 
 def _odds(slot: SlotSchema, scores: Numbers) -> Numbers:
@@ -195,7 +211,8 @@ def _filled(
         value, at = _as_listed(slot, text, *rest[1])
     if type_of(slot) in ("date", "time", "number") and odds < PLAIN and not places(text[slice(*at)], slot):
         return None
-    return Filled(key, value, odds, (side, *at)) if value else None
+    placed = 1.0 if slot.values or type_of(slot) == "number" else _placed(ends, seen, (side, *at))
+    return Filled(key, value, odds, (side, *at), placed) if value else None
 
 
 def _is_news(one: Filled, seen: Pieces) -> bool:
@@ -209,21 +226,31 @@ def _span(
     ends: Numbers, seen: Pieces, side: int, taken: Sequence[tuple[int, int, int]]
 ) -> tuple[float, tuple[int, int]] | None:
     """The best place for a value outside of those that are taken, with its score."""
+    return max(_spans(ends, seen, side, taken), default=None)
+
+
+def _placed(ends: Numbers, seen: Pieces, at: tuple[int, int, int]) -> float:
+    """The probability that a value stands just there, and nowhere else in the same text."""
+    scores = {span: score for score, span in _spans(ends, seen, at[0], ())}
+    best = max(scores.values())
+    odds = {span: float(np.exp(score - best)) for span, score in scores.items()}
+    return odds.get(at[1:], 0.0) / sum(odds.values())
+
+
+def _spans(
+    ends: Numbers, seen: Pieces, side: int, taken: Sequence[tuple[int, int, int]]
+) -> Iterator[tuple[float, tuple[int, int]]]:
+    """The places for a value outside of those that are taken, each with its score."""
     free = [
         at for at, (part, begin, end) in enumerate(seen.places)
         if part == side and begin < end
         and not any(other[0] == side and other[1] < end and begin < other[2] for other in taken)
     ]  # fmt: skip
-    pairs = [
-        (float(ends[first, 0] + ends[last, 1]), first, last)
-        for number, first in enumerate(free)
-        for more, last in enumerate(free[number : number + LONGEST_VALUE])
-        if last - first == more
-    ]  # fmt: skip
-    if not pairs:
-        return None
-    score, first, last = max(pairs)
-    return score, (seen.places[first][1], seen.places[last][2])
+    for number, first in enumerate(free):
+        for more, last in enumerate(free[number : number + LONGEST_VALUE]):
+            if last - first == more:
+                score = float(ends[first, 0] + ends[last, 1])
+                yield score, (seen.places[first][1], seen.places[last][2])
 
 
 def _as_listed(slot: SlotSchema, text: str, start: int, stop: int) -> tuple[str, tuple[int, int]]:
