@@ -9,6 +9,7 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Checkpointer
 
+from taskloom.agent.settings import settings
 from taskloom.agent.turn.state import Context, Input, Output, State
 
 from .act_node import act_node, goes_on
@@ -31,13 +32,16 @@ __all__ = ["NODES", "Taskgraph", "build_graph", "make_graph"]
 NODES = (decompose, classify_intent, update_graph, retrieve_closure, fill_slots, respond, remember)
 
 
-def build_graph(services: Services, *, checkpointer: Checkpointer = None) -> Taskgraph:
+def build_graph(
+    services: Services, *, checkpointer: Checkpointer = None, patience: float = 30.0
+) -> Taskgraph:
     """The graph of one turn.
 
     Args:
         services: what the nodes use.
         checkpointer: a saver; None for a server, which brings its own; True for a subgraph that keeps its own
             thread within its parent's.
+        patience: seconds that a run waits for another one on its thread; 0 refuses at once.
     """
     builder: StateGraph[State, Context, Input, Output] = StateGraph(
         State, context_schema=Context, input_schema=Input, output_schema=Output
@@ -53,10 +57,10 @@ def build_graph(services: Services, *, checkpointer: Checkpointer = None) -> Tas
     builder.add_node("act", act_node(services))
     builder.add_edge("act", "respond")
     builder.add_conditional_edges("fill_slots", partial(goes_on, services=services), ["act", "respond"])
-    return Taskgraph.of(builder.compile(checkpointer=checkpointer, name="taskloom"))
+    return Taskgraph.of(builder.compile(checkpointer=checkpointer, name="taskloom"), patience)
 
 
 @cache
 def make_graph() -> Taskgraph:
     """The graph for LangGraph Server, which brings its own saver; built once, as servers call this often."""
-    return build_graph(default_services())
+    return build_graph(default_services(), patience=settings().lock_timeout)

@@ -1,4 +1,4 @@
-"""Runs of the graph: a thread belongs to the user of its first turn, and nobody else runs on it.
+"""Runs of the graph: a thread belongs to the user of its first turn, and one run at a time is on it.
 
 Whoever is refused leaves nothing: it is found out before LangGraph writes the input down.
 """
@@ -6,7 +6,7 @@ Whoever is refused leaves nothing: it is found out before LangGraph writes the i
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
@@ -18,6 +18,7 @@ from langgraph.graph.state import CompiledStateGraph
 from taskloom.agent.turn.state import Context, Input, Output, State
 
 from .access import context_from, turn_of
+from .locks import alone, alone_async
 
 # What a run lends to graphs that are called in it, in `configurable`; LangGraph's names.
 _TASK, _RUNTIME = "__pregel_task_id", "__pregel_runtime"
@@ -89,11 +90,22 @@ def admit(user: str, thread: str, owner: str) -> None:
 class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
     """The compiled graph; all that runs it, on a server too, comes through `stream` or `astream`."""
 
+    patience: float
+
     @classmethod
-    def of(cls, compiled: CompiledStateGraph[State, Context, Input, Output]) -> Self:
-        """The same graph, of this class."""
+    def of(cls, compiled: CompiledStateGraph[State, Context, Input, Output], patience: float) -> Self:
+        """The same graph, of this class.
+
+        patience: seconds that a run waits for another one on its thread; 0 refuses at once.
+        """
         made = cls.__new__(cls)
-        vars(made).update(vars(compiled))
+        vars(made).update(vars(compiled), patience=patience)
+        return made
+
+    def copy(self, update: dict[str, Any] | None = None) -> Self:
+        """See `Pregel.copy`."""
+        made = super().copy(update)
+        made.patience = self.patience
         return made
 
     def stream(
@@ -104,15 +116,20 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         context: Any = None,
         **more: Any,
     ) -> Iterator[Any]:
-        """Run, see `Pregel.stream`.
+        """Run, see `Pregel.stream`; when there is another run on the thread, after it.
 
         Raises:
             ForeignThreadError: the thread is another user's; nothing was written.
+            ThreadBusyError: the other run took too long; nothing was written, and one can try again.
         """
         given = self._given(config)
-        if place := self._place(given):
+        place = self._place(given)
+        if place is None:
+            yield from super().stream(input, config, context=context, **more)
+            return
+        with alone(place.saver, place.thread, place.space, self.patience):
             admit(_speaker(context, given), place.thread, place.owner())
-        yield from super().stream(input, config, context=context, **more)
+            yield from super().stream(input, config, context=context, **more)
 
     async def astream(
         self,
@@ -124,10 +141,13 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
     ) -> AsyncIterator[Any]:
         """See `stream`."""
         given = self._given(config)
-        if place := self._place(given):
-            admit(_speaker(context, given), place.thread, await place.owner_async())
         parts = cast(AsyncGenerator[Any], super().astream(input, config, context=context, **more))
-        async with aclosing(parts):
+        async with AsyncExitStack() as stack:
+            if place := self._place(given):
+                held = alone_async(place.saver, place.thread, place.space, self.patience)
+                await stack.enter_async_context(held)
+                admit(_speaker(context, given), place.thread, await place.owner_async())
+            await stack.enter_async_context(aclosing(parts))
             async for part in parts:
                 yield part
 

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from copy import copy
+from pathlib import Path
 from typing import Any
 
 import ormsgpack
@@ -112,7 +113,9 @@ class WarmSaver(SqliteSaver):
     lists are handed out as copies, tasks are frozen; messages are shared, and nobody may change them.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, locks: Path | None = None) -> None:
+        """locks: folder for the locks of runs; default beside the database."""
+        self.locks = locks
         super().__init__(connection, serde=CompactSerializer(allowed_msgpack_modules=STORED))
         self._warm: OrderedDict[tuple[str, str], tuple[str, dict[str, Any]]] = OrderedDict()
         self._guard = threading.Lock()

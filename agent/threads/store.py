@@ -15,15 +15,14 @@ from weakref import WeakValueDictionary
 from filelock import FileLock, Timeout
 from langchain_core.runnables import RunnableConfig
 
+from taskloom.agent.graph.locks import ThreadBusyError, alone, lock_file
 from taskloom.agent.graph.runs import Place
 from taskloom.agent.turn.state import Turn
 from taskloom.memory.private import keep_private
 
 from .checkpoints import WarmSaver
 
-
-class ThreadBusyError(RuntimeError):
-    """Another process is at work on the thread, and was for longer than one waits."""
+__all__ = ["ThreadBusyError", "ThreadInfo", "Threads", "run_config"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class Threads:
             wait: seconds to wait for a database or a thread that is in use.
         """
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._locks, self._wait = home / "locks", wait
+        self._locks, self.wait = home / "locks", wait
         self._locks.mkdir(exist_ok=True, mode=0o700)
         file = home / "threads.sqlite"
         if not file.exists():
@@ -56,7 +55,9 @@ class Threads:
         keep_private(home, self._locks, *home.glob(f"{file.name}*"), *self._locks.iterdir())
         self._inside: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
         self._guard = threading.Lock()
-        self.saver = WarmSaver(sqlite3.connect(file, check_same_thread=False, timeout=wait))
+        self.saver = WarmSaver(
+            sqlite3.connect(file, check_same_thread=False, timeout=wait), locks=self._locks
+        )
         with FileLock(self._locks / "setup.lock", timeout=wait, mode=0o600):
             self.saver.setup()
 
@@ -73,14 +74,13 @@ class Threads:
         """
         with self._guard:
             inside = self._inside.setdefault(thread, _Lock())
-        busy = f"thread {thread!r} is in use by another process or run; waited {self._wait:g} s"
-        if not inside.lock.acquire(timeout=self._wait):
-            raise ThreadBusyError(busy)
+        if not inside.lock.acquire(timeout=self.wait):
+            raise ThreadBusyError.on(thread, self.wait)
         try:
-            with FileLock(self._lock_file(thread), timeout=self._wait, poll_interval=0.01, mode=0o600):
+            with FileLock(self._lock_file(thread), timeout=self.wait, poll_interval=0.01, mode=0o600):
                 yield
         except Timeout as error:
-            raise ThreadBusyError(busy) from error
+            raise ThreadBusyError.on(thread, self.wait) from error
         finally:
             inside.lock.release()
 
@@ -127,9 +127,10 @@ class Threads:
         Raises:
             ThreadBusyError: it is in use.
         """
-        with self.lock(thread):
+        with self.lock(thread), alone(self.saver, thread, "", self.wait):
             self.saver.delete_thread(thread)
             self._lock_file(thread).unlink(missing_ok=True)
+            lock_file(self._locks, thread).unlink(missing_ok=True)
 
     def compact(self) -> None:
         """Take what was deleted off the disk: no byte of it stays in the database's files.

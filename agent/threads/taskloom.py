@@ -46,7 +46,7 @@ class Taskloom:
     def __init__(self, threads: Threads, services: Services) -> None:
         self._threads, self.longterm, self.tools = threads, services.memory, services.tools
         self.loads = services.loads
-        self.graph = build_graph(services, checkpointer=threads.saver)
+        self.graph = build_graph(services, checkpointer=threads.saver, patience=threads.wait)
 
     @classmethod
     def open(

@@ -1,0 +1,158 @@
+"""One run at a time on a thread.
+
+LangGraph reads the state once, when a run begins; what another run writes meanwhile is lost without a word.
+Runs in one process wait for each other, whatever the saver; with SQLite those of several processes too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, Self
+from weakref import WeakValueDictionary
+
+from filelock import FileLock, Timeout
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+_POLL = 0.01  # seconds between two tries
+_FILES = "SELECT file FROM pragma_database_list WHERE name = 'main'"  # '' for one in memory
+
+
+class ThreadBusyError(RuntimeError):  # of the kinds whose words a server passes on
+    """Another run is at work on the thread, and was for longer than one waits; nothing was written."""
+
+    @classmethod
+    def on(cls, thread: str, waited: float) -> Self:
+        """The error for a thread; waited: for how many seconds."""
+        return cls(f"thread {thread!r} is in use by another process or run; waited {waited:g} s")
+
+
+class _Lock:
+    """A lock that can be referred to weakly."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+_inside: WeakValueDictionary[tuple[int, str, str], _Lock] = WeakValueDictionary()
+_guard = threading.Lock()
+
+
+@contextmanager
+def alone(saver: BaseCheckpointSaver[Any], thread: str, space: str, wait: float) -> Iterator[None]:
+    """Nobody else runs on a thread meanwhile.
+
+    Raises:
+        ThreadBusyError: somebody did for longer than `wait` seconds.
+    """
+    inside = _lock_of(saver, thread, space)
+    if not inside.lock.acquire(timeout=wait):
+        raise ThreadBusyError.on(thread, wait)
+    try:
+        if (folder := _folder(saver)) is None:
+            yield
+            return
+        file = _file_lock(folder, thread, space)
+        try:
+            file.acquire(timeout=wait, poll_interval=_POLL)
+        except Timeout as error:
+            raise ThreadBusyError.on(thread, wait) from error
+        try:
+            yield
+        finally:
+            file.release()
+    finally:
+        inside.lock.release()
+
+
+@asynccontextmanager
+async def alone_async(
+    saver: BaseCheckpointSaver[Any], thread: str, space: str, wait: float
+) -> AsyncIterator[None]:
+    """See `alone`; who waits does not keep a worker thread, which whoever is waited for may need."""
+    inside, until = _lock_of(saver, thread, space), time.monotonic() + wait
+    while not inside.lock.acquire(blocking=False):
+        await _patiently(thread, wait, until)
+    try:
+        if (folder := await _folder_async(saver)) is None:
+            yield
+            return
+        file = _file_lock(folder, thread, space)
+        while not _taken(file):
+            await _patiently(thread, wait, until)
+        try:
+            yield
+        finally:
+            file.release()
+    finally:
+        inside.lock.release()
+
+
+def lock_file(folder: Path, thread: str, space: str = "") -> Path:
+    """The file by which processes keep each other off a thread."""
+    name = hashlib.sha256(f"{thread}\n{space}".encode()).hexdigest()[:32]
+    return folder / f"run-{name}.lock"
+
+
+async def _patiently(thread: str, wait: float, until: float) -> None:
+    if time.monotonic() >= until:
+        raise ThreadBusyError.on(thread, wait)
+    await asyncio.sleep(_POLL)
+
+
+def _taken(file: FileLock) -> bool:
+    try:
+        file.acquire(timeout=0)
+    except Timeout:
+        return False
+    return True
+
+
+def _lock_of(saver: Any, thread: str, space: str) -> _Lock:
+    """The lock of a thread in this process; two savers on the same connection, or storage, share it."""
+    parts = (getattr(saver, name, None) for name in ("storage", "conn"))
+    shared = next((part for part in parts if part is not None), saver)
+    with _guard:
+        return _inside.setdefault((id(shared), thread, space), _Lock())
+
+
+def _file_lock(folder: Path, thread: str, space: str) -> FileLock:
+    folder.mkdir(exist_ok=True, mode=0o700)
+    return FileLock(lock_file(folder, thread, space), thread_local=False, mode=0o600)
+
+
+def _folder(saver: Any) -> Path | None:
+    """The folder of locks beside a SQLite file; None where a saver has no file."""
+    connection = getattr(saver, "conn", None)
+    if isinstance(connection, sqlite3.Connection):
+        return _beside(saver, connection.execute(_FILES).fetchone())
+    if _is_async(connection):  # the loop that it works in is in another thread
+        return asyncio.run_coroutine_threadsafe(_folder_async(saver), saver.loop).result()
+    return None
+
+
+async def _folder_async(saver: Any) -> Path | None:
+    if not _is_async(getattr(saver, "conn", None)):
+        return _folder(saver)
+    await saver.setup()
+    async with saver.conn.execute(_FILES) as cursor:
+        return _beside(saver, await cursor.fetchone())
+
+
+def _is_async(connection: Any) -> bool:
+    library = sys.modules.get("aiosqlite")  # loaded, if there is a connection of its
+    return library is not None and isinstance(connection, library.Connection)
+
+
+def _beside(saver: Any, row: tuple[str] | None) -> Path | None:
+    if row is None or not row[0]:
+        return None
+    given = getattr(saver, "locks", None)
+    return given if isinstance(given, Path) else Path(f"{row[0]}.locks")
