@@ -23,6 +23,8 @@ export ANONYMIZED_TELEMETRY ?= False
 export LANGSMITH_TRACING ?= false
 export LANGGRAPH_CLI_NO_ANALYTICS ?= 1
 export LANGGRAPH_NO_VERSION_CHECK ?= true
+# What Python compiles is kept, whatever the caller's environment says: the tests start hundreds of processes.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test coverage lint format types imports wheel bench serve constraints clean
