@@ -9,7 +9,7 @@ from typing import Any
 from taskloom.agent.language.wording import clip, title_of
 from taskloom.agent.plan.kinds import kind_of
 from taskloom.agent.plan.outline import outline
-from taskloom.agent.turn.calls import SOURCE, Act, Call
+from taskloom.agent.turn.calls import SOURCE, Call, ToolRun
 from taskloom.agent.turn.choice import Choice, ChoiceError, Chooser, Situation
 from taskloom.agent.turn.reading import Usage
 from taskloom.memory.operations import free_slot
@@ -28,7 +28,7 @@ SELECTED = 8  # tools that a model chooses from, beside those that are always th
 
 
 def chosen_call(
-    acting: Acting, chooser: Chooser, graph: TaskGraph, acts: Sequence[Act]
+    acting: Acting, chooser: Chooser, graph: TaskGraph, runs: Sequence[ToolRun]
 ) -> tuple[Call | None, Usage, str]:
     """The call that the model chooses, what that cost, and what went wrong, in words for the user."""
     registry, utterance = acting.equipment.registry, acting.utterance
@@ -45,7 +45,7 @@ def chosen_call(
             return None, Usage(), ""
         situation = Situation(
             utterance=utterance, exchanges=acting.view.exchanges, tasks=seen.lines, ids=seen.ids,
-            completed=completed_lines(acts, acting.equipment.summarise),
+            completed=completed_lines(runs, acting.equipment.summarise),
             tools=tuple(map(_offered, (registry[name] for name in names))),
             context=fill(acting.equipment.context, acting.shared),
             passages=as_prompt(bank.hits(utterance)) if bank else "", before=acting.before,

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from taskloom.agent.language.values import number_of, typed
 from taskloom.agent.language.wording import be, join, spoken, the, title_of
 from taskloom.agent.plan.kinds import kind_of
-from taskloom.agent.turn.calls import SOURCE, Act, Call, reopened
+from taskloom.agent.turn.calls import SOURCE, Call, ToolRun, reopened
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.memory.operations import Add, Clarify, Inactivate, Operation, Update, names
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode, plain
@@ -179,23 +179,23 @@ def call_of(graph: TaskGraph, equipped: Equipped, place: Place, now: datetime) -
     )  # fmt: skip
 
 
-def operations(graph: TaskGraph, act: Act) -> tuple[Operation, ...]:
+def operations(graph: TaskGraph, run: ToolRun) -> tuple[Operation, ...]:
     """What a call's outcome does to the tasks.
 
     A result completes its task; a failure leaves it open, with the error as the words of its revision; after
     a rejection it is on hold. Empty where the place is no longer part of the plan.
     """
-    call, source = act.call, SOURCE + act.call.tool
+    call, source = run.call, SOURCE + run.call.tool
     made: Operation
     if not call.place:  # there was no task yet
-        made = Add(slot=call.gives, title=call.title, value=plain(act.text), status="done", source=source)
-        return (made,) if act.status == "done" else ()
+        made = Add(slot=call.gives, title=call.title, value=plain(run.text), status="done", source=source)
+        return (made,) if run.status == "done" else ()
     if call.place not in graph or not graph[call.place].active:
         return ()
     needs = tuple(key for key in call.rests_on if key in graph and graph[key].active)
     held = graph.get(call.task or "") or graph.part(call.place, f"{graph[call.place].slot}.{call.gives}")
-    value = plain(act.text) if act.status == "done" else None
-    said = "" if act.status == "done" else f"{call.tool}: {act.text}"
+    value = plain(run.text) if run.status == "done" else None
+    said = "" if run.status == "done" else f"{call.tool}: {run.text}"
     if held is not None and held.active:
         fresh = tuple(key for key in needs if key != held.id)
         made = Update(
@@ -207,15 +207,15 @@ def operations(graph: TaskGraph, act: Act) -> tuple[Operation, ...]:
             slot=f"{graph[call.place].slot}.{call.gives}", title=call.title, parent=call.place, value=value,
             status="done" if value else "open", source=source, depends_on=needs, said=said,
         )  # fmt: skip
-    if act.status != "rejected":
-        return (*_second_failure(held, source, act), made)
+    if run.status != "rejected":
+        return (*_second_failure(held, source, run), made)
     held_now = held.id if held is not None and held.active else f"t{graph.next_number}"
     return (made, Inactivate(task=held_now, said=said))
 
 
-def _second_failure(held: TaskNode | None, source: str, act: Act) -> tuple[Operation, ...]:
+def _second_failure(held: TaskNode | None, source: str, run: ToolRun) -> tuple[Operation, ...]:
     """What makes a second failure a state of its own: else nothing of the task would differ."""
-    if act.status == "done" or held is None or (held.status, held.source) != ("open", source):
+    if run.status == "done" or held is None or (held.status, held.source) != ("open", source):
         return ()
     return (Update(task=held.id, status="open", source="user", said="the values changed"),)
 

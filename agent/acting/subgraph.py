@@ -24,7 +24,7 @@ from langgraph.types import interrupt
 from typing_extensions import TypedDict
 
 from taskloom.agent.language.wording import join, spoken
-from taskloom.agent.turn.calls import Act, Call
+from taskloom.agent.turn.calls import Call, ToolRun
 from taskloom.agent.turn.state import ActionRequest, Approval, CallDecision, Decision, EditedAction, Turn
 from taskloom.memory.operations import apply
 from taskloom.memory.tasks import TaskGraph, TaskNode
@@ -35,7 +35,7 @@ from taskloom.tools.registry import Equipped
 
 from .choosing import chosen_call
 from .equipment import DECLARED, Acting
-from .making import act_of, entry_of, lost_act
+from .making import entry_of, lost_run, run_call
 from .ready import call_of, offer, operations, ready, stale_results, undone
 from .spending import Spending
 from .worded import completed_lines, described, params
@@ -49,28 +49,28 @@ def _merged(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]
 
 
 class ActState(TypedDict):
-    """What is kept while a turn acts.
+    """What is kept while a turn uses tools.
 
-    turn: of the graph around it. made: the tasks that were changed. calls: to be made now. acts: what became
-    of calls. recorded: how many of them are in the tasks. variables: shared variables that were written.
-    chosen: calls that the model chose. spent: seconds of all calls.
+    turn: of the graph around it. changed: the tasks that were changed. calls: to be made now. runs: what
+    became of calls. recorded: how many of them are in the tasks. variables: shared variables that were
+    written. chosen: calls that the model chose. spent: seconds of all calls.
     """
 
     turn: Turn
-    made: Annotated[dict[str, TaskNode], _merged]
+    changed: Annotated[dict[str, TaskNode], _merged]
     calls: tuple[Call, ...]
-    acts: tuple[Act, ...]
+    runs: tuple[ToolRun, ...]
     recorded: int
     variables: Annotated[dict[str, Any], _merged]
     chosen: int
     spent: float
 
 
-Actgraph = CompiledStateGraph[ActState, Any, ActState, ActState]
+ActGraph = CompiledStateGraph[ActState, Any, ActState, ActState]
 Update = dict[str, Any]
 
 
-def act_graph() -> Actgraph:
+def act_graph() -> ActGraph:
     """The graph; what it works with comes as the context of its runs, an `Acting`."""
     builder: StateGraph[ActState, Any, ActState, ActState] = StateGraph(ActState)
     builder.add_node("choose", choose)
@@ -97,17 +97,17 @@ def _next(state: ActState) -> str:
 def choose(state: ActState, runtime: Runtime[Any]) -> Update:
     """The calls to make next: all that are ready from slots, else one that the model chooses."""
     acting, graph = _seen(state, runtime)
-    turn, acts, chosen = state["turn"], state.get("acts", ()), state.get("chosen", 0)
+    turn, runs, chosen = state["turn"], state.get("runs", ()), state.get("chosen", 0)
     if state.get("spent", 0.0) >= acting.equipment.seconds:
         return {}
     known = acting.equipment.journal.open(acting.thread)
-    left = DECLARED - (len(acts) - chosen)
-    if calls := _from_slots(acting, graph, acts, known)[: max(left, 0)]:
+    left = DECLARED - (len(runs) - chosen)
+    if calls := _from_slots(acting, graph, runs, known)[: max(left, 0)]:
         return {"calls": tuple(_asking(acting, turn, one, known) for one in calls)}
     spent = turn.prompt_tokens + turn.completion_tokens
     if acting.chooser is None or chosen >= acting.equipment.max_subtasks or spent >= acting.equipment.tokens:
         return {}
-    made, usage, fault = chosen_call(acting, acting.chooser, graph, acts)
+    made, usage, fault = chosen_call(acting, acting.chooser, graph, runs)
     notes = " ".join(filter(None, (turn.note, fault)))
     turn = turn.with_usage(usage).model_copy(update={"note": notes})
     calls = [] if made is None else [_asking(acting, turn, made, known)]
@@ -134,34 +134,36 @@ def approve(state: ActState, runtime: Runtime[Any]) -> Update:
     for one in calls:
         how = decided.get(id(one), CallDecision(type="approve"))
         if how.type == "reject":
-            rejected.append(Act(call=one, status="rejected", text=how.message or "you did not approve it"))
+            rejected.append(
+                ToolRun(call=one, status="rejected", text=how.message or "you did not approve it")
+            )
         elif how.type == "edit" and how.edited_action is not None:
             going.append(_edited(acting, one, how.edited_action))
         else:
             going.append(one)
-    return {"calls": tuple(going), "acts": (*state.get("acts", ()), *rejected)}
+    return {"calls": tuple(going), "runs": (*state.get("runs", ()), *rejected)}
 
 
 def make_calls(state: ActState, runtime: Runtime[Any]) -> Update:
     """Make the calls, side by side."""
     acting, _ = _seen(state, runtime)
-    acts, turn = state.get("acts", ()), state["turn"]
-    completed, spending = completed_lines(acts, acting.equipment.summarise), Spending()
+    runs, turn = state.get("runs", ()), state["turn"]
+    completed, spending = completed_lines(runs, acting.equipment.summarise), Spending()
     config = merge_configs(get_config(), {"callbacks": [spending]})
     begun = time.monotonic()
     until = begun + acting.equipment.seconds - state.get("spent", 0.0)
-    told = {act.key for act in acts}
+    told = {run.key for run in runs}
 
-    def make(one: Call) -> Act:
-        act = act_of(acting, turn, one, completed, until, config)
-        return act.model_copy(update={"earlier": act.earlier and act.key not in told})
+    def make(one: Call) -> ToolRun:
+        run = run_call(acting, turn, one, completed, until, config)
+        return run.model_copy(update={"earlier": run.earlier and run.key not in told})
 
     calls = state.get("calls", ())
     with ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="taskloom-act") as pool:
         made = tuple(pool.map(lambda one: copy_context().run(make, one), calls))
     return {
         "turn": turn.with_usage(spending.usage),
-        "acts": (*acts, *made), "calls": (), "variables": acting.shared.changes(),
+        "runs": (*runs, *made), "calls": (), "variables": acting.shared.changes(),
         "spent": state.get("spent", 0.0) + time.monotonic() - begun,
     }  # fmt: skip
 
@@ -170,24 +172,24 @@ def record(state: ActState, runtime: Runtime[Any]) -> Update:
     """Bring what came of the calls into the tasks."""
     _, graph = _seen(state, runtime)
     turn, made = state["turn"], dict[str, TaskNode]()
-    acts = list(state.get("acts", ()))
-    for number in range(state.get("recorded", 0), len(acts)):
-        for operation in operations(graph, acts[number]):
+    runs = list(state.get("runs", ()))
+    for number in range(state.get("recorded", 0), len(runs)):
+        for operation in operations(graph, runs[number]):
             outcome = apply(graph, operation, turn=turn.number, said=turn.utterance)
             graph = outcome.graph
             made |= {key: graph[key] for key in outcome.changed}
             if outcome.changed:
-                acts[number] = acts[number].model_copy(update={"task": outcome.changed[0]})
-    return {"made": made, "acts": tuple(acts), "recorded": len(acts)}
+                runs[number] = runs[number].model_copy(update={"task": outcome.changed[0]})
+    return {"changed": made, "runs": tuple(runs), "recorded": len(runs)}
 
 
 def finish(state: ActState, runtime: Runtime[Any]) -> Update:
     """Tell what a lost turn left behind, and offer to make again what is out of date."""
     acting, graph = _seen(state, runtime)
-    turn, acts = state["turn"], state.get("acts", ())
-    keys = {act.key for act in acts}
+    turn, runs = state["turn"], state.get("runs", ())
+    keys = {run.key for run in runs}
     left = [entry for entry in acting.equipment.journal.open(acting.thread) if entry.key not in keys]
-    acts = (*acts, *map(lost_act, left))
+    runs = (*runs, *map(lost_run, left))
     changed = [key for change in turn.changes for key in change.changed]
     if kept := undone(acting.view.graph, changed, acting.equipment.registry):
         note = f"Only the plan is as before: what {join(map(spoken, kept))} did stays done"
@@ -195,8 +197,8 @@ def finish(state: ActState, runtime: Runtime[Any]) -> Update:
     question = turn.question
     if question is None and not turn.proposals:
         stale = stale_results(graph, acting.roots, acting.equipment.registry)
-        question = offer(stale if acting.equipment.rerun == "offer" else (), _failed(graph, acts))
-    return {"turn": turn.model_copy(update={"acts": acts, "question": question}), "acts": acts}
+        question = offer(stale if acting.equipment.rerun == "offer" else (), _failed(graph, runs))
+    return {"turn": turn.model_copy(update={"tool_runs": runs, "question": question}), "runs": runs}
 
 
 # ---- what they call -------------------------------------------------------------------------------
@@ -206,7 +208,7 @@ def _seen(state: ActState, runtime: Runtime[Any]) -> tuple[Acting, TaskGraph]:
     """What the run works with, and the tasks as they are by now."""
     acting: Acting = runtime.context
     acting.shared.restore(state.get("variables", {}))
-    made = state.get("made", {})
+    made = state.get("changed", {})
     return acting, acting.view.graph.with_nodes(made.values()) if made else acting.view.graph
 
 
@@ -214,12 +216,14 @@ def _equipped(acting: Acting, one: Call) -> Equipped:
     return acting.equipment.registry[one.tool]
 
 
-def _from_slots(acting: Acting, graph: TaskGraph, acts: Sequence[Act], known: Sequence[Entry]) -> list[Call]:
+def _from_slots(
+    acting: Acting, graph: TaskGraph, runs: Sequence[ToolRun], known: Sequence[Entry]
+) -> list[Call]:
     """The calls that are ready from slots in the trees of this turn, and what a lost turn was at.
 
     Of the latter only what has no side effects is called, so that the calls it began find their places.
     """
-    made, again = {(act.call.tool, act.call.place) for act in acts}, acting.equipment.rerun == "do"
+    made, again = {(run.call.tool, run.call.place) for run in runs}, acting.equipment.rerun == "do"
     lost = [entry for entry in known if entry.task in graph]
     roots = dict.fromkeys((*acting.roots, *(graph.root(entry.task).id for entry in lost)))
     calls = [
@@ -265,9 +269,9 @@ def _edited(acting: Acting, one: Call, action: EditedAction) -> Call:
         return one.model_copy(update={"fault": str(error)})
 
 
-def _failed(graph: TaskGraph, acts: Iterable[Act]) -> tuple[TaskNode, ...]:
+def _failed(graph: TaskGraph, runs: Iterable[ToolRun]) -> tuple[TaskNode, ...]:
     """The tasks whose results could not be had in this turn."""
     missing = dict.fromkeys(
-        act.task for act in acts if act.status in ("failed", "unknown") and act.task and not act.call.fault
+        run.task for run in runs if run.status in ("failed", "unknown") and run.task and not run.call.fault
     )
     return tuple(graph[key] for key in missing if key in graph and graph[key].status == "open")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from taskloom.agent.language.wording import clip, spoken, title_of
-from taskloom.agent.turn.calls import Act, Call
+from taskloom.agent.turn.calls import Call, ToolRun
 from taskloom.memory.tasks import TaskGraph
 from taskloom.tools.journal import Entry
 
@@ -34,11 +34,11 @@ def params(args: Mapping[str, Any]) -> str:
     return ", ".join(f"{spoken(name)} {clip(str(value), 40)}" for name, value in args.items())
 
 
-def completed_lines(acts: Sequence[Act], whole: int) -> tuple[str, ...]:
+def completed_lines(runs: Sequence[ToolRun], whole: int) -> tuple[str, ...]:
     """What was completed, a line each: the last ones with their results, of older ones the beginning."""
-    older, latest = acts[: max(0, len(acts) - whole)], acts[max(0, len(acts) - whole) :]
-    lines = [f"{act.call.tool}({params(act.call.args)}): {act.status}, {clip(act.text, 60)}" for act in older]
+    older, latest = runs[: max(0, len(runs) - whole)], runs[max(0, len(runs) - whole) :]
+    lines = [f"{run.call.tool}({params(run.call.args)}): {run.status}, {clip(run.text, 60)}" for run in older]
     return (
         *lines,
-        *(f"{act.call.tool}({params(act.call.args)}): {act.status}, {act.text}" for act in latest),
+        *(f"{run.call.tool}({params(run.call.args)}): {run.status}, {run.text}" for run in latest),
     )

@@ -69,12 +69,12 @@ def act_node(services: Services) -> Callable[..., Update]:
         config = get_config()
         acting = _acting(state, runtime, services, services.tools)
         begun = ActState(
-            turn=turn_of(state), made={}, calls=(), acts=(), recorded=0, variables={}, chosen=0, spent=0.0
+            turn=turn_of(state), changed={}, calls=(), runs=(), recorded=0, variables={}, chosen=0, spent=0.0
         )
         bounded: RunnableConfig = {**config, "recursion_limit": acting.equipment.rounds * STEPS}
         ended = inner.invoke(begun, bounded, context=acting)
         update: Update = {"turn": ended["turn"]}
-        for channel, given in (("tasks", ended.get("made")), ("shared", ended.get("variables"))):
+        for channel, given in (("tasks", ended.get("changed")), ("shared", ended.get("variables"))):
             if given:
                 update[channel] = given
         return update

@@ -205,7 +205,7 @@ def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -
 
 def told_calls(turn: Turn) -> list[str]:
     """Keys of the calls that a turn has told the user of: its own, and those of lost turns."""
-    keys = dict.fromkeys(key for act in turn.acts for key in (act.key, act.call.key) if key)
+    keys = dict.fromkeys(key for run in turn.tool_runs for key in (run.key, run.call.key) if key)
     return list(keys) if turn.reply else []
 
 

@@ -47,10 +47,10 @@ class _Briefing:
         yield from self._done_and_answered()
         yield from self._tasks_now()
         yield from self._formerly()
-        for act in turn.acts:
-            lost = " (before an interruption)" if act.earlier else ""
-            title, text = quoted(act.call.title, 80), quoted(act.text, 1500)
-            yield f"Tool {act.call.tool}{lost}, {title}: {act.status} {text}"
+        for run in turn.tool_runs:
+            lost = " (before an interruption)" if run.earlier else ""
+            title, text = quoted(run.call.title, 80), quoted(run.text, 1500)
+            yield f"Tool {run.call.tool}{lost}, {title}: {run.status} {text}"
         for key in turn.proposals:
             if key in graph:
                 yield f"Proposed, to be confirmed: {self._entry(graph[key])}"
@@ -67,7 +67,7 @@ class _Briefing:
     # ---- what was done and answered ---------------------------------------------------------------
 
     def _done_and_answered(self) -> Iterator[str]:
-        acted = any(act.status == "done" for act in self.turn.acts)
+        acted = any(run.status == "done" for run in self.turn.tool_runs)
         # What tools gave answers what the tasks could not.
         answers = iter(
             [
@@ -85,7 +85,7 @@ class _Briefing:
         for answer in answers:
             yield from self._answered(answer)
         moved = any(change.changed or change.refused for change in self.turn.changes)
-        answered = self.turn.acts or self.brief.answers or self.turn.question or self.turn.proposals
+        answered = self.turn.tool_runs or self.brief.answers or self.turn.question or self.turn.proposals
         if self.turn.noted and not (moved or answered):
             yield f"Kept in mind for later: {' '.join(quoted(line, 300) for line in self.turn.noted)}"
         elif not moved and (self._meant() or not (self.turn.changes or answered)) and not self.turn.question:
@@ -118,7 +118,7 @@ class _Briefing:
         elif nodes:
             nodes.sort(key=lambda node: not node.active)
             yield f"Noted ({operation.kind}): {self._entries(nodes, FEW)}"
-        again = {act.task for act in self.turn.acts if act.status == "done"}
+        again = {run.task for run in self.turn.tool_runs if run.status == "done"}
         stale = tuple(key for key in change.stale if key not in again)
         followed = (("Needs another look because of it", stale), ("Can go on now", change.opened))
         for title, keys in followed:

@@ -73,8 +73,8 @@ class Grounds:
         found += [line for one in turn.known for line in one.lines]
         found += [change.refused for change in turn.changes if change.refused]
         found += [
-            f"{act.call.title} {spoken(act.call.tool)} {act.text} {_values(act.call.args)}"
-            for act in turn.acts
+            f"{run.call.title} {spoken(run.call.tool)} {run.text} {_values(run.call.args)}"
+            for run in turn.tool_runs
         ]
         if turn.question:
             found += [turn.question.question, *turn.question.options]
@@ -111,10 +111,10 @@ class Grounds:
     @cached_property
     def tools(self) -> tuple[Basis, ...]:
         """What tools did in this turn."""
-        acts = [act for act in self.turn.acts if act.status == "done"]
+        runs = [run for run in self.turn.tool_runs if run.status == "done"]
         return tuple(
-            done_deeds(f"{act.call.tool} {act.call.title} {act.text} {_values(act.call.args)}")
-            for act in acts
+            done_deeds(f"{run.call.tool} {run.call.title} {run.text} {_values(run.call.args)}")
+            for run in runs
         )
 
     @cached_property
@@ -210,7 +210,7 @@ class Grounds:
     @cached_property
     def _listed(self) -> list[int]:
         """How many things the tools gave."""
-        return [act.text.count("{") for act in self.turn.acts]
+        return [run.text.count("{") for run in self.turn.tool_runs]
 
     @cached_property
     def _turns(self) -> frozenset[int]:

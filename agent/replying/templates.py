@@ -65,13 +65,13 @@ class _Reply:
         note = self.brief.note or self.turn.note
         notes = [sentence(note)] if note else []
         # What is proposed, or what a tool gave, is told once, where it is proposed or given.
-        given = {act.task for act in self.turn.acts if act.task}
+        given = {run.task for run in self.turn.tool_runs if run.task}
         untold = Names(self.graph, untold={*self.turn.proposals, *given})
         told = Changes(self._without(given), self.graph, untold).pieces()
         told += self._acts() + self._earlier()
         known = {one.answer: one for one in self.turn.known}
         answers = () if self.turn.earlier else self.brief.answers or self.turn.answers
-        acted = any(act.status == "done" for act in self.turn.acts)
+        acted = any(run.status == "done" for run in self.turn.tool_runs)
         for n, answer in enumerate(answers):
             if acted and (not answer.tasks or answer.question.slot):
                 continue  # what tools gave answers what the tasks could not
@@ -98,18 +98,18 @@ class _Reply:
     def _acts(self) -> list[str]:
         """What tools did: the results, what failed and why, what was not done."""
         found = []
-        for act in self.turn.acts:
-            tool, title = spoken(act.call.tool), act.call.title or spoken(act.call.tool)
-            lost = "Before I was interrupted: " if act.earlier else ""
-            match act.status:
+        for run in self.turn.tool_runs:
+            tool, title = spoken(run.call.tool), run.call.title or spoken(run.call.tool)
+            lost = "Before I was interrupted: " if run.earlier else ""
+            match run.status:
                 case "done":
-                    found.append(sentence(f"{lost}{title}: {clip(readable(act.text), RESULT)}"))
+                    found.append(sentence(f"{lost}{title}: {clip(readable(run.text), RESULT)}"))
                 case "failed":
-                    found.append(sentence(f"{lost}{tool} failed: {clip(act.text, RESULT)}"))
+                    found.append(sentence(f"{lost}{tool} failed: {clip(run.text, RESULT)}"))
                 case "rejected":
-                    found.append(sentence(f"I did not {tool}: {clip(act.text, RESULT)}"))
+                    found.append(sentence(f"I did not {tool}: {clip(run.text, RESULT)}"))
                 case "unknown":
-                    found.append(sentence(f"{tool} ({title}): {act.text}"))
+                    found.append(sentence(f"{tool} ({title}): {run.text}"))
         return found
 
     def _earlier(self) -> list[str]:

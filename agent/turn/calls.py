@@ -28,7 +28,7 @@ class Call(BaseModel):
     fault: str = Field(default="", description="Why it cannot be made: a parameter of the wrong form.")
 
 
-class Act(BaseModel):
+class ToolRun(BaseModel):
     """What became of a call in this turn. key: what the journal knows it by, if it has side effects."""
 
     model_config = ConfigDict(frozen=True)
