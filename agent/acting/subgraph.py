@@ -33,12 +33,12 @@ from taskloom.tools.errors import ToolError
 from taskloom.tools.journal import Entry, key_of
 from taskloom.tools.registry import Equipped
 
+from .call_text import args_text, completed_lines, describe_call
+from .calling import journal_entry, lost_run, run_call
 from .choosing import chosen_call
 from .equipment import DECLARED, Acting
-from .making import entry_of, lost_run, run_call
-from .ready import call_of, offer, operations, ready, stale_results, undone
+from .ready import call_of, operations, ready, rerun_offer, side_effects_kept, stale_results
 from .spending import Spending
-from .worded import completed_lines, described, params
 
 PARALLEL = 16  # calls side by side
 STEPS = 4  # nodes of one round
@@ -96,37 +96,37 @@ def _next(state: ActState) -> str:
 
 def choose(state: ActState, runtime: Runtime[Any]) -> Update:
     """The calls to make next: all that are ready from slots, else one that the model chooses."""
-    acting, graph = _seen(state, runtime)
+    acting, graph = _working_state(state, runtime)
     turn, runs, chosen = state["turn"], state.get("runs", ()), state.get("chosen", 0)
     if state.get("spent", 0.0) >= acting.equipment.seconds:
         return {}
     known = acting.equipment.journal.open(acting.thread)
     left = DECLARED - (len(runs) - chosen)
     if calls := _from_slots(acting, graph, runs, known)[: max(left, 0)]:
-        return {"calls": tuple(_asking(acting, turn, one, known) for one in calls)}
+        return {"calls": tuple(_with_key(acting, turn, one, known) for one in calls)}
     spent = turn.prompt_tokens + turn.completion_tokens
     if acting.chooser is None or chosen >= acting.equipment.max_subtasks or spent >= acting.equipment.tokens:
         return {}
     made, usage, fault = chosen_call(acting, acting.chooser, graph, runs)
     notes = " ".join(filter(None, (turn.note, fault)))
     turn = turn.with_usage(usage).model_copy(update={"note": notes})
-    calls = [] if made is None else [_asking(acting, turn, made, known)]
+    calls = [] if made is None else [_with_key(acting, turn, made, known)]
     return {"turn": turn, "calls": tuple(calls), "chosen": chosen + 1}
 
 
 def approve(state: ActState, runtime: Runtime[Any]) -> Update:
     """Ask before calls with side effects; what is rejected is not made."""
-    acting, graph = _seen(state, runtime)
+    acting, graph = _working_state(state, runtime)
     calls = state["calls"]
     waiting = [one for one in calls if one.asks]
     if not waiting:
         return {}
     known = acting.equipment.journal.open(acting.thread)
     requests = tuple(
-        ActionRequest(name=one.tool, args=one.args, description=described(graph, one, known))
+        ActionRequest(name=one.tool, args=one.args, description=describe_call(graph, one, known))
         for one in waiting
     )
-    asked = join([f"{spoken(one.tool)} ({params(one.args)})" for one in waiting])
+    asked = join([f"{spoken(one.tool)} ({args_text(one.args)})" for one in waiting])
     approval = Approval(action="call", question=f"Shall I go on with {asked}?", action_requests=requests)
     decision = interrupt(approval.model_dump(mode="json"), response_schema=Decision)
     decided = dict(zip(map(id, waiting), _decisions(decision, len(waiting)), strict=True))
@@ -138,7 +138,7 @@ def approve(state: ActState, runtime: Runtime[Any]) -> Update:
                 ToolRun(call=one, status="rejected", text=how.message or "you did not approve it")
             )
         elif how.type == "edit" and how.edited_action is not None:
-            going.append(_edited(acting, one, how.edited_action))
+            going.append(_with_args(acting, one, how.edited_action))
         else:
             going.append(one)
     return {"calls": tuple(going), "runs": (*state.get("runs", ()), *rejected)}
@@ -146,7 +146,7 @@ def approve(state: ActState, runtime: Runtime[Any]) -> Update:
 
 def make_calls(state: ActState, runtime: Runtime[Any]) -> Update:
     """Make the calls, side by side."""
-    acting, _ = _seen(state, runtime)
+    acting, _ = _working_state(state, runtime)
     runs, turn = state.get("runs", ()), state["turn"]
     completed, spending = completed_lines(runs, acting.equipment.summarise), Spending()
     config = merge_configs(get_config(), {"callbacks": [spending]})
@@ -170,7 +170,7 @@ def make_calls(state: ActState, runtime: Runtime[Any]) -> Update:
 
 def record(state: ActState, runtime: Runtime[Any]) -> Update:
     """Bring what came of the calls into the tasks."""
-    _, graph = _seen(state, runtime)
+    _, graph = _working_state(state, runtime)
     turn, made = state["turn"], dict[str, TaskNode]()
     runs = list(state.get("runs", ()))
     for number in range(state.get("recorded", 0), len(runs)):
@@ -185,26 +185,26 @@ def record(state: ActState, runtime: Runtime[Any]) -> Update:
 
 def finish(state: ActState, runtime: Runtime[Any]) -> Update:
     """Tell what a lost turn left behind, and offer to make again what is out of date."""
-    acting, graph = _seen(state, runtime)
+    acting, graph = _working_state(state, runtime)
     turn, runs = state["turn"], state.get("runs", ())
     keys = {run.key for run in runs}
     left = [entry for entry in acting.equipment.journal.open(acting.thread) if entry.key not in keys]
     runs = (*runs, *map(lost_run, left))
     changed = [key for change in turn.changes for key in change.changed]
-    if kept := undone(acting.view.graph, changed, acting.equipment.registry):
+    if kept := side_effects_kept(acting.view.graph, changed, acting.equipment.registry):
         note = f"Only the plan is as before: what {join(map(spoken, kept))} did stays done"
         turn = turn.model_copy(update={"note": " ".join(filter(None, (turn.note, note)))})
     question = turn.question
     if question is None and not turn.proposals:
         stale = stale_results(graph, acting.roots, acting.equipment.registry)
-        question = offer(stale if acting.equipment.rerun == "offer" else (), _failed(graph, runs))
+        question = rerun_offer(stale if acting.equipment.rerun == "offer" else (), _open_results(graph, runs))
     return {"turn": turn.model_copy(update={"tool_runs": runs, "question": question}), "runs": runs}
 
 
 # ---- what they call -------------------------------------------------------------------------------
 
 
-def _seen(state: ActState, runtime: Runtime[Any]) -> tuple[Acting, TaskGraph]:
+def _working_state(state: ActState, runtime: Runtime[Any]) -> tuple[Acting, TaskGraph]:
     """What the run works with, and the tasks as they are by now."""
     acting: Acting = runtime.context
     acting.shared.restore(state.get("variables", {}))
@@ -237,14 +237,16 @@ def _from_slots(
     return [
         one for one in calls
         if graph.root(one.place).id in acting.roots or not _equipped(acting, one).side_effects
-        or entry_of(one, lost)
+        or journal_entry(one, lost)
     ]  # fmt: skip
 
 
-def _asking(acting: Acting, turn: Turn, one: Call, known: Sequence[Entry]) -> Call:
+def _with_key(acting: Acting, turn: Turn, one: Call, known: Sequence[Entry]) -> Call:
     """A call with its key, and with whether to ask before it: decided once, for the answers are by number."""
     one = one.model_copy(update={"key": key_of(acting.thread, turn.number, one.place, one.tool, one.args)})
-    asks = _equipped(acting, one).side_effects and not (one.fault or acting.approved or entry_of(one, known))
+    asks = _equipped(acting, one).side_effects and not (
+        one.fault or acting.approved or journal_entry(one, known)
+    )
     return one.model_copy(update={"asks": asks})
 
 
@@ -256,7 +258,7 @@ def _decisions(decision: Decision, count: int) -> tuple[CallDecision, ...]:
     return (*decision.decisions, *(missing,) * count)[:count]
 
 
-def _edited(acting: Acting, one: Call, action: EditedAction) -> Call:
+def _with_args(acting: Acting, one: Call, action: EditedAction) -> Call:
     """A call with other parameters; what is not named stays as it is."""
     if action.name not in ("", one.tool):
         return one.model_copy(
@@ -269,7 +271,7 @@ def _edited(acting: Acting, one: Call, action: EditedAction) -> Call:
         return one.model_copy(update={"fault": str(error)})
 
 
-def _failed(graph: TaskGraph, runs: Iterable[ToolRun]) -> tuple[TaskNode, ...]:
+def _open_results(graph: TaskGraph, runs: Iterable[ToolRun]) -> tuple[TaskNode, ...]:
     """The tasks whose results could not be had in this turn."""
     missing = dict.fromkeys(
         run.task for run in runs if run.status in ("failed", "unknown") and run.task and not run.call.fault

@@ -100,7 +100,7 @@ class Chat:
         Raises:
             ForeignThreadError: the thread is another user's.
         """
-        self.app.admit(self.thread, self.context)
+        self.app.check_access(self.thread, self.context)
         try:
             if first:
                 self._take(first)

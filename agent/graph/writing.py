@@ -20,7 +20,7 @@ SMALL_TALK = 300  # characters of a reply to small talk
 THANKS = "Thank you, I noted that."
 
 
-def written(brief: Brief, responder: Responder, services: Services) -> tuple[AIMessage, Usage]:
+def write_reply(brief: Brief, responder: Responder, services: Services) -> tuple[AIMessage, Usage]:
     """The reply as the brief's style wants it, with what it cost."""
     usage, begun = Usage(), time.monotonic()
     if brief.style != "template" and (said := _small_talk(brief)) and not services.check(said, brief):

@@ -25,7 +25,7 @@ from taskloom.agent.language.wording import (
 )
 from taskloom.agent.plan.roles import in_role
 from taskloom.agent.turn.brief import Brief
-from taskloom.agent.turn.calls import is_offer
+from taskloom.agent.turn.calls import is_rerun_offer
 from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.state import Turn
 from taskloom.memory.operations import Check, Clarify, Update, names
@@ -86,7 +86,7 @@ class _Reply:
     def _without(self, given: AbstractSet[str]) -> Turn:
         """The turn without what else is told of results: that they were opened, or are out of date."""
         kept = []
-        offered = self.turn.question is not None and is_offer(self.turn.question)
+        offered = self.turn.question is not None and is_rerun_offer(self.turn.question)
         for change in self.turn.changes:
             if not (isinstance(change.operation, Update) and given & set(change.changed[:1])):
                 told = set(change.stale) if offered else given & set(change.stale)

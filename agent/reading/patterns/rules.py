@@ -48,7 +48,7 @@ from taskloom.agent.language.words import CHAT, GROUPS_OF_KIND, MOODS, STOP, con
 from taskloom.agent.plan.finder import Finder
 from taskloom.agent.plan.kinds import asked_key, kind_named
 from taskloom.agent.plan.roles import in_role, knows
-from taskloom.agent.turn.calls import is_offer
+from taskloom.agent.turn.calls import is_rerun_offer
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.operations import Add, Update
@@ -1029,7 +1029,7 @@ class Reader:
     def _open_slot(self) -> bool:
         """Whether the open question asks for a value in words of the user's own."""
         question = self.view.question
-        choices = question.choices if question and not is_offer(question) else ()
+        choices = question.choices if question and not is_rerun_offer(question) else ()
         return len(choices) == 1 and isinstance(choices[0], Add | Update) and choices[0].value is None
 
     def _labels(self, hint: str) -> bool:

@@ -17,7 +17,7 @@ from taskloom.agent.language.wording import spoken, word_set
 from taskloom.agent.language.words import GROUPS_OF_KIND, content, slot_group
 from taskloom.agent.plan.kinds import allowed, held_slots
 from taskloom.agent.plan.roles import in_role
-from taskloom.agent.turn.calls import is_offer
+from taskloom.agent.turn.calls import is_rerun_offer
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.schemas import SlotSchema, TaskSchema
 from taskloom.agent.turn.steps import Detail, Step
@@ -85,7 +85,7 @@ _GENERAL = {
 
 def asked_slot(question: Clarify | None, view: View) -> str:
     """The name of the slot that a question asks for; '' for a question of another kind, or none."""
-    choice = question.choices[0] if question and question.choices and not is_offer(question) else None
+    choice = question.choices[0] if question and question.choices and not is_rerun_offer(question) else None
     if isinstance(choice, Add):
         return choice.slot.rpartition(".")[2]
     if isinstance(choice, Update) and choice.task in view.graph:

@@ -42,11 +42,11 @@ def run_call(
         args=one.args, title=one.title,
     )  # fmt: skip
     try:
-        before = entry_of(one, journal.open(acting.thread)) or journal.begin(entry)
+        before = journal_entry(one, journal.open(acting.thread)) or journal.begin(entry)
     except ToolError as error:
         return ToolRun(call=one, status="failed", text=f"it was not called: {error}")
     if before is not None:
-        return _again(one, before)
+        return _known_run(one, before)
     made = result()
     try:
         journal.end(one.key, made)
@@ -55,7 +55,7 @@ def run_call(
     return ToolRun(call=one, key=one.key, status=made.status, text=made.text, seconds=made.seconds)
 
 
-def entry_of(one: Call, known: Iterable[Entry]) -> Entry | None:
+def journal_entry(one: Call, known: Iterable[Entry]) -> Entry | None:
     """The entry of a call that was begun before and of which nobody was told: of this turn, or of a lost one.
 
     Its result, or that there is none, goes for the call: it is neither asked for nor made again.
@@ -64,7 +64,7 @@ def entry_of(one: Call, known: Iterable[Entry]) -> Entry | None:
     return next((e for e in known if e.key == one.key or (e.tool, e.task, e.args) == same), None)
 
 
-def _again(one: Call, before: Entry) -> ToolRun:
+def _known_run(one: Call, before: Entry) -> ToolRun:
     """What is known of a call that was begun before."""
     if before.result is None:
         return ToolRun(call=one, key=before.key, status="unknown", text=_UNKNOWN, earlier=True)
@@ -76,4 +76,4 @@ def _again(one: Call, before: Entry) -> ToolRun:
 def lost_run(entry: Entry) -> ToolRun:
     """A call of a turn that was lost, as an act of this one."""
     one = Call(tool=entry.tool, args=entry.args, place=entry.task, gives=entry.tool, title=entry.title)
-    return _again(one, entry)
+    return _known_run(one, entry)
