@@ -16,14 +16,14 @@ from langgraph.errors import NodeError
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from taskloom.agent.grounding.asking_first import held_back
+from taskloom.agent.grounding.asking_first import question_before
 from taskloom.agent.language.statements import statements
 from taskloom.agent.language.wording import clip, join
 from taskloom.agent.plan.kinds import asked_key, offered_roots
 from taskloom.agent.plan.slots import ASK_AT_MOST, fill
 from taskloom.agent.reading.with_memory import read_with_memory
-from taskloom.agent.recall.experiences import made, settled
-from taskloom.agent.recall.memory import Examples, Memory, recollected
+from taskloom.agent.recall.experiences import experience_of, settle
+from taskloom.agent.recall.memory import Examples, Memory, answer_from_memory
 from taskloom.agent.turn.brief import Brief
 from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.schemas import SchemaError, TaskSchema
@@ -115,7 +115,7 @@ def classify_intent(state: State, runtime: Runtime[Context], *, services: Servic
     view = view_of(state, turn.number, context_of(runtime), services)
     operations = ground(turn.steps, view)
     if not all(step.kind for step in turn.steps if step.act != "ask"):  # these are told in questions, too
-        operations = held_back(operations, turn.utterance, view.graph)
+        operations = question_before(operations, turn.utterance, view.graph)
     question = next((operation for operation in operations if isinstance(operation, Clarify)), None)
     return {"turn": turn.model_copy(update={"operations": operations, "question": question})}
 
@@ -170,7 +170,9 @@ def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Servi
     )
     update: Update = {"answers": answers, "facts": found.tasks, "former": found.revisions}
     if questions and (memory := memory_of(services, runtime)):
-        update["earlier"], update["known"] = recollected(turn, answers, graph, memory, services.clock())
+        update["earlier"], update["known"] = answer_from_memory(
+            turn, answers, graph, memory, services.clock()
+        )
         update["note"] = " ".join(filter(None, (turn.note, memory.fault)))
     return {"turn": turn.model_copy(update=update)}
 
@@ -277,8 +279,8 @@ def _store_records(state: State, schemas: tuple[TaskSchema, ...], memory: Memory
     turn, graph = turn_of(state), graph_of(state)
     before = tuple(map(pending_of, state.get("pending", ())))
     outline = "\n".join(render(graph[key]) for key in state.get("focus", ()) if key in graph)
-    new = made(turn, before, thread=memory.thread, outline=outline)
-    done, left = settled(before, turn, graph, feedback=state.get("feedback"))
+    new = experience_of(turn, before, thread=memory.thread, outline=outline)
+    done, left = settle(before, turn, graph, feedback=state.get("feedback"))
     memory.keep(graph, turn, schemas, done)
     update: Update = {"feedback": None} if state.get("feedback") else {}
     pending = (*left, new) if new else left

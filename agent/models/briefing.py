@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from taskloom.agent.plan.outline import nested, quoted, talk_lines
 from taskloom.agent.turn.brief import Brief
 from taskloom.agent.turn.state import Change
-from taskloom.memory.claims import Answer, Event, Verdict, told
+from taskloom.memory.claims import Answer, Event, Verdict, state_text
 from taskloom.memory.operations import Check, Clarify, Link, Unlink
 from taskloom.memory.tasks import Revision, TaskNode
 from taskloom.memory.words import says
@@ -180,10 +180,11 @@ class _Briefing:
             node = self.graph.get(key)
             if node is not None and key not in judged and index < len(node.history):
                 state, then = node.states()[index : index + 2]
-                if any(verdict.claimed and says(verdict.claimed, told(state)) for verdict in verdicts):
+                if any(verdict.claimed and says(verdict.claimed, state_text(state)) for verdict in verdicts):
                     continue
                 turns = f"from turn {state.turn} to turn {then.turn}, then {then.op}"
-                yield f"Formerly: {self._name(node)} was {quoted(told(state))} {turns}{_words(then.said)}"
+                was = quoted(state_text(state))
+                yield f"Formerly: {self._name(node)} was {was} {turns}{_words(then.said)}"
 
     # ---- tasks in words ---------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from taskloom.memory.claims import Answer
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import fold, stem, words
 
-from .deeds import Basis, done_deeds, told_deeds, unfounded
+from .deeds import Basis, claimed_deeds, performed_deeds, unfounded_claims
 from .figures import Figure, figures, resolved
 from .naming import Names
 from .proper import is_foreign, strange_names
@@ -41,7 +41,7 @@ def _against(reply: str, grounds: Grounds) -> list[str]:
     told = figures(text)
     names = strange_names(text, told, grounds.stems)
     numbers = (one for one in told if not grounds.has(one, text))
-    acts = unfounded(text, grounds.tools, grounds.others, grounds.open_acts)
+    acts = unfounded_claims(text, grounds.tools, grounds.others, grounds.open_acts)
     return list(
         dict.fromkeys(
             [
@@ -113,7 +113,7 @@ class Grounds:
         """What tools did in this turn."""
         runs = [run for run in self.turn.tool_runs if run.status == "done"]
         return tuple(
-            done_deeds(f"{run.call.tool} {run.call.title} {run.text} {_values(run.call.args)}")
+            performed_deeds(f"{run.call.tool} {run.call.title} {run.text} {_values(run.call.args)}")
             for run in runs
         )
 
@@ -124,14 +124,19 @@ class Grounds:
             [*self.user_said, *(state.said for node in self.nodes for state in node.states())]
         )
         told = [
-            told_deeds(text[a:b]) for text in said for a, b in sentences(text) if not text[a:b].endswith("?")
+            claimed_deeds(text[a:b])
+            for text in said
+            for a, b in sentences(text)
+            if not text[a:b].endswith("?")
         ]
-        held = [told_deeds(f"{node.title} {node.value or ''}") for node in self.nodes if node.active]
+        held = [claimed_deeds(f"{node.title} {node.value or ''}") for node in self.nodes if node.active]
         done = [
-            done_deeds(f"{node.title} {node.value or ''}") for node in self.nodes if node.status == "done"
+            performed_deeds(f"{node.title} {node.value or ''}")
+            for node in self.nodes
+            if node.status == "done"
         ]
         tooled = [
-            done_deeds(f"{node.source} {node.title} {node.value}")
+            performed_deeds(f"{node.source} {node.title} {node.value}")
             for node in self.nodes
             if node.source.startswith("tool:")
         ]

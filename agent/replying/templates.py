@@ -10,7 +10,7 @@ import re
 from collections.abc import Generator, Sequence
 from collections.abc import Set as AbstractSet
 
-from taskloom.agent.language.foreign import said_to
+from taskloom.agent.language.foreign import fixed_reply
 from taskloom.agent.language.wording import (
     clip,
     join,
@@ -23,7 +23,7 @@ from taskloom.agent.language.wording import (
     the,
     title_of,
 )
-from taskloom.agent.plan.roles import in_role
+from taskloom.agent.plan.roles import tasks_in_role
 from taskloom.agent.turn.brief import Brief
 from taskloom.agent.turn.calls import is_rerun_offer
 from taskloom.agent.turn.reading import Usage
@@ -31,7 +31,7 @@ from taskloom.agent.turn.state import Turn
 from taskloom.memory.operations import Check, Clarify, Update, names
 from taskloom.memory.tasks import TaskNode
 
-from .answers import answered
+from .answers import answer_pieces
 from .changes import Changes
 from .checking import faults_of
 from .naming import INLINE, MANY, Names
@@ -76,7 +76,7 @@ class _Reply:
             if acted and (not answer.tasks or answer.question.slot):
                 continue  # what tools gave answers what the tasks could not
             if n not in known or not known[n].instead:
-                told += answered(answer, self.graph, self.names)
+                told += answer_pieces(answer, self.graph, self.names)
             told += known[n].lines if n in known else ()
         if not told and any(step.act == "no" for step in self.turn.steps):
             told.append("All right.")
@@ -144,7 +144,9 @@ class _Reply:
         if not answered or self.turn.question is not None:
             return []
         roots = {self.graph.root(node.id).id for node in answered}
-        waiting = [node for node in in_role(self.graph, "proposed") if self.graph.root(node.id).id in roots]
+        waiting = [
+            node for node in tasks_in_role(self.graph, "proposed") if self.graph.root(node.id).id in roots
+        ]
         entries = [self.names.entry(node, deep=False, marked=False) for node in waiting]
         return [f"Shall I keep the rest: {join(entries, limit=MANY)}?"] if entries else []
 
@@ -175,7 +177,7 @@ class _Reply:
     def _small_talk(self) -> str:
         """A friendly line where there was nothing to do; a question where nothing was understood."""
         said, steps = self.brief.utterance or self.turn.utterance, self.turn.steps
-        if about := said_to(said):
+        if about := fixed_reply(said):
             return about
         asked = any(_asks_beside(said[start:end].strip()) for start, end in sentences(said))
         for pattern, lines in _SMALL_TALK:
