@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from taskloom.agent.grounding.asking_first import held_back, only_asks
+from taskloom.agent.grounding.asking_first import only_asks, question_before
 from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.reading.beam import Numbers
 from taskloom.agent.reading.gate import Gate
@@ -308,7 +308,7 @@ CHECK = Check(question=Question(kind="claim", tasks=("t2",), value="Friday"))
 def test_a_question_never_changes_the_plan(
     operation: Operation, words: str, answer: tuple[Operation, ...]
 ) -> None:
-    kept = held_back((*answer, operation), "Is the party on Friday?", PARTY)
+    kept = question_before((*answer, operation), "Is the party on Friday?", PARTY)
     *answers, asked = kept
     assert tuple(answers) == answer
     assert isinstance(asked, Clarify)
@@ -318,9 +318,9 @@ def test_a_question_never_changes_the_plan(
 
 def test_what_is_more_than_a_question_changes_the_plan() -> None:
     operations = (Update(task="t2", value="Friday"),)
-    assert held_back(operations, "Could you make it Friday?", PARTY) == operations
-    assert held_back((CHECK,), "Is the party on Friday?", PARTY) == (CHECK,)
-    assert held_back((), "Is the party on Friday?", TaskGraph()) == ()
+    assert question_before(operations, "Could you make it Friday?", PARTY) == operations
+    assert question_before((CHECK,), "Is the party on Friday?", PARTY) == (CHECK,)
+    assert question_before((), "Is the party on Friday?", TaskGraph()) == ()
 
 
 # ---- through the whole product --------------------------------------------------------------------

@@ -27,7 +27,7 @@ from taskloom.memory.operations import Add, Update
 
 from .filling import Filling
 from .gate import NO_VALUE
-from .listed import form_of, forms, own_words, places, told_words, type_of, words_of
+from .listed import description_words, form_of, forms, own_words, places, type_of, words_of
 from .slots import Filled, Key
 
 
@@ -210,7 +210,12 @@ def _explained(utterance: str, pairs: Sequence[tuple[Filled, TaskSchema]]) -> bo
     known = set(_WISHING_FORMS)
     for one, schema in pairs:
         slot = _slot(one, schema)
-        known |= {*forms(slot.name), *told_words(slot), *forms(schema.name), *forms(schema.description)}
+        known |= {
+            *forms(slot.name),
+            *description_words(slot),
+            *forms(schema.name),
+            *forms(schema.description),
+        }
     known -= _OTHERWISE_FORMS
     taken = [one.at[1:] for one, _ in pairs if one.at is not None]
     return all(
