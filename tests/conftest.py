@@ -1,7 +1,8 @@
-"""For all tests: Hypothesis profiles, quick and full (HYPOTHESIS_PROFILE=full), and the same environment."""
+"""For all tests: Hypothesis profiles (HYPOTHESIS_PROFILE=quick, check, full), and the same environment."""
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -12,6 +13,7 @@ from taskloom.agent import settings as environment
 settings.register_profile(
     "quick", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("check", max_examples=1_000, parent=settings.get_profile("quick"))
 settings.register_profile("full", max_examples=10_000, parent=settings.get_profile("quick"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
@@ -25,6 +27,12 @@ for name in [
 for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES"):
     os.environ.pop(name, None)
 os.environ["TERM"] = "xterm-256color"
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: the garbage collector need not go through it in every test."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
