@@ -28,7 +28,7 @@ from .gate import needs_no_model
 from .sense import makes_sense
 from .signs import Candidate, effects, signs
 from .slots import SlotReading, Slots
-from .sure import may_fill, only_fills, plainly_named
+from .sure import may_fill, only_fills, plainly_named, plainly_told
 from .trust import at_home, probabilities
 
 Parser = Callable[[str, str, int], Sequence[Parse]]
@@ -100,12 +100,15 @@ class Local:
         return _unsure(utterance, network.reading)
 
     def fills(self, utterance: str, view: View) -> Reading | None:
-        """The reading of a message that gives slots of task schemas their values and does nothing else.
+        """The reading of a message that gives slots their values and does nothing else.
 
         None where that is not sure: see `sure`.
         """
-        if not view.schemas or not may_fill(utterance) or _missed(view):
+        if not may_fill(utterance) or _missed(view):
             return None
+        if not view.schemas:
+            step = plainly_told(utterance, view)
+            return None if step is None else Reading((step,), by="network")
         filling = Filling(view)
         if (named := plainly_named(utterance, filling)) is not None:
             return Reading(filling.steps((named,), utterance), by="network")

@@ -9,18 +9,18 @@ from taskloom.memory.claims import Answer, state_text
 from taskloom.memory.operations import is_part, names
 from taskloom.memory.tasks import Revision, TaskNode
 
+from .answer_context import AnswerContext
 from .naming import INLINE, MANY, STATUS, same, series
-from .telling import AnswerContext
 from .verdicts import claim_reply
 
 _MARKS = frozenset({"stale", "link", "unlink"})
 """Operations that change what a task rests on, not what it is."""
 
 
-def history_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def history_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What a task was, state by state."""
     if not nodes:
-        return tell.nothing(answer)
+        return context.nothing(answer)
     found = []
     for node in nodes[:INLINE]:
         states = [state for state in node.states() if state.op not in _MARKS]
@@ -31,7 +31,7 @@ def history_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) ->
         entries = told[-INLINE:]
         turn, said = _reason(node)
         words = f" (in turn {turn} you said: {quoted(said, 120)})" if said and len(states) > 1 else ""
-        found.append(sentence(f"{tell.names.full(node)}: {', '.join(entries)}{words}"))
+        found.append(sentence(f"{context.names.full(node)}: {', '.join(entries)}{words}"))
     return found
 
 
@@ -41,20 +41,20 @@ def _past(state: Revision, *, last: bool) -> str:
     return f"now it is {value} (since turn {state.turn})" if last else f"it was {value} (turn {state.turn})"
 
 
-def before_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def before_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What a task was before it was what it is."""
-    asked = [tell.graph[key] for key in answer.question.tasks if key in tell.graph]
+    asked = [context.graph[key] for key in answer.question.tasks if key in context.graph]
     if len(asked) > 1:
         return _group_before_reply(asked)
     found = []
     for node in nodes:
         former = former_values(node)
-        name = tell.names.full(node)
-        if not former and (gone := tell.predecessors(node)):
+        name = context.names.full(node)
+        if not former and (gone := context.predecessors(node)):
             found.append(_gave_way(node, gone))
             continue
         if not former:
-            if node.value is not None and node.active and (began := _began_before(tell, node)):
+            if node.value is not None and node.active and (began := _began_before(context, node)):
                 found += began
             elif node.value is not None and node.active:
                 found.append(sentence(f"{name} {be(name)} {value_of(node)} and has not been changed"))
@@ -64,7 +64,7 @@ def before_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> 
         history = ", and then it was ".join(
             f"{clip(value)} (turn {turn})" for value, turn in former[-INLINE:]
         )
-        if node.value is None or tell.names.is_member(node):
+        if node.value is None or context.names.is_member(node):
             values = ", then ".join(f"{clip(value)} (from turn {turn})" for value, turn in former[-INLINE:])
             now = clip(state_text(node)) if node.active else STATUS[node.status]
             found.append(sentence(f"it was {values}; now it is {now}"))
@@ -72,8 +72,8 @@ def before_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> 
         now = value_of(node) if node.active else STATUS[node.status]
         found.append(sentence(f"{name} {be(name, past=True)} {history}; now it is {now}"))
     if not found and answer.verdict is not None:
-        return claim_reply(tell, answer, nodes)
-    return found or tell.nothing(answer)
+        return claim_reply(context, answer, nodes)
+    return found or context.nothing(answer)
 
 
 def _group_before_reply(nodes: Sequence[TaskNode]) -> list[str]:
@@ -87,12 +87,12 @@ def _group_before_reply(nodes: Sequence[TaskNode]) -> list[str]:
     return [sentence(f"{at_first}; now it is {join(map(clip, now), limit=MANY)}" if now else at_first)]
 
 
-def _began_before(tell: AnswerContext, node: TaskNode) -> list[str]:
+def _began_before(context: AnswerContext, node: TaskNode) -> list[str]:
     """Of a value that came later than its whole: since when it is so, and what the user began with."""
-    first, whole = node.states()[0], tell.graph.root(node.id).states()[0]
+    first, whole = node.states()[0], context.graph.root(node.id).states()[0]
     if first.turn <= whole.turn or not whole.said:
         return []
-    name = tell.names.full(node)
+    name = context.names.full(node)
     since = sentence(
         f"{name} {be(name)} {clip(node.value or '')} since turn {first.turn}, and was not set before"
     )
@@ -107,17 +107,17 @@ def _gave_way(node: TaskNode, gone: Sequence[TaskNode]) -> str:
     )
 
 
-def why_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def why_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """The words that brought it about, and what came before."""
     verdict = answer.verdict
     if not nodes and verdict is not None and verdict.task:
-        nodes = [tell.graph[verdict.task]]
+        nodes = [context.graph[verdict.task]]
     if not nodes:
-        return tell.nothing(answer)
+        return context.nothing(answer)
     wanted = answer.question.value or (verdict.claimed if verdict else "") or ""
-    if not wanted and (waiting := [node for node in nodes if tell.graph.waits_for(node.id)]):
-        return [piece for node in waiting for piece in _why_waiting(tell, node)]
-    node = _cause_of(tell, nodes, wanted)
+    if not wanted and (waiting := [node for node in nodes if context.graph.waits_for(node.id)]):
+        return [piece for node in waiting for piece in _why_waiting(context, node)]
+    node = _cause_of(context, nodes, wanted)
     events = [event for event in answer.events if event.op not in _MARKS and not wanted]
     turn, said = (events[-1].turn, events[-1].said) if events else _reason(node)
     if verdict is not None and verdict.said:
@@ -125,55 +125,55 @@ def why_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> lis
     found = [f"It has been so since turn {turn}."]
     if said:
         found = [f"Because in turn {turn} you said: {quoted(said, 120)}."]
-    whole = _split_whole(tell, nodes)
+    whole = _split_whole(context, nodes)
     if whole is not None:
-        return [*found, *_split_story(tell, whole)]
+        return [*found, *_split_story(context, whole)]
     if node.active and (former := former_values(node)):
         if node.value is None:
             return [
                 *found,
                 sentence(f"it is {clip(node.title)} now; before that, it was {clip(former[-1][0])}"),
             ]
-        name, value = tell.names.full(node), clip(node.value)
+        name, value = context.names.full(node), clip(node.value)
         was = be(name, past=True)
         found.append(sentence(f"{name} {be(name)} {value} now; before that, it {was} {clip(former[-1][0])}"))
     else:
-        found.append(tell.names.state(node))
+        found.append(context.names.state(node))
     return found
 
 
-def _why_waiting(tell: AnswerContext, node: TaskNode) -> list[str]:
+def _why_waiting(context: AnswerContext, node: TaskNode) -> list[str]:
     """What a task waits for, and the words that made it wait."""
     linked = next((state for state in reversed(node.states()) if state.op == "link"), node.states()[0])
-    return [tell.waits(node), sentence(f"in turn {linked.turn} you said: {quoted(linked.said, 120)}")]
+    return [context.waits(node), sentence(f"in turn {linked.turn} you said: {quoted(linked.said, 120)}")]
 
 
-def _cause_of(tell: AnswerContext, nodes: Sequence[TaskNode], wanted: str) -> TaskNode:
+def _cause_of(context: AnswerContext, nodes: Sequence[TaskNode], wanted: str) -> TaskNode:
     """The task among them that a 'why' is about: the one with the value, else the one changed last."""
-    inside = [part for node in nodes for part in tell.graph.subtree(node.id, gone=True)]
+    inside = [part for node in nodes for part in context.graph.subtree(node.id, gone=True)]
     named = [node for node in inside if wanted and (names(wanted, node.value) or names(wanted, node.title))]
     if named:
         return named[0]
-    if nodes[0].value is not None or not tell.graph.parts(nodes[0].id):
+    if nodes[0].value is not None or not context.graph.parts(nodes[0].id):
         return nodes[0]
     return max(inside, key=lambda node: (_reason(node)[0], node.active))
 
 
-def _split_whole(tell: AnswerContext, nodes: Sequence[TaskNode]) -> TaskNode | None:
+def _split_whole(context: AnswerContext, nodes: Sequence[TaskNode]) -> TaskNode | None:
     """The task among them, or over them, that was split once."""
     for node in nodes:
-        for whole in (node, *tell.graph.ancestors(node.id)):
-            if any(is_part(part) for part in tell.graph.parts(whole.id, gone=True)):
+        for whole in (node, *context.graph.ancestors(node.id)):
+            if any(is_part(part) for part in context.graph.parts(whole.id, gone=True)):
                 return whole
     return None
 
 
-def _split_story(tell: AnswerContext, whole: TaskNode) -> list[str]:
+def _split_story(context: AnswerContext, whole: TaskNode) -> list[str]:
     """'It is one meeting now: ... It was split into 2 in turn 3 and merged again in turn 4.'."""
-    parts = [part for part in tell.graph.parts(whole.id, gone=True) if is_part(part)]
+    parts = [part for part in context.graph.parts(whole.id, gone=True) if is_part(part)]
     name = title_of(whole)
     split = min(part.states()[0].turn for part in parts)
-    contents = series(tell.names.contents(whole))
+    contents = series(context.names.contents(whole))
     if any(part.active for part in parts):
         return [sentence(f"{the(name)} was split in turn {split}: {contents}")]
     merged = max(part.turn for part in parts)
