@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from taskloom.agent.language import answers
 from taskloom.agent.language.wording import (
     base,
     clip,
@@ -22,7 +23,7 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import NUMBERS, SPEAKER, STOP, words
 
 from .answer_context import AnswerContext
-from .naming import INLINE, MANY, bullets, same, series
+from .naming import INLINE, bullets, same, series
 from .verdicts import claim_reply
 
 
@@ -33,13 +34,14 @@ def value_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
     if not nodes:
         return context.nothing(answer)
     if answer.question.slot:
-        told = join([context.names.full(node) for node in nodes], limit=INLINE)
-        who = answer.question.slot in ("who", "assignee")
-        return [f"Nobody has {told} yet." if who else f"I have no {answer.question.slot} for {told} yet."]
+        tasks = [context.names.full(node) for node in nodes]
+        if answer.question.slot in ("who", "assignee"):
+            return [answers.NOBODY_HAS(tasks=tasks)]
+        return [answers.NO_SLOT(slot=answer.question.slot, tasks=tasks)]
     if not answer.question.tasks and _besides(answer.question.about, nodes):
         about = quoted(answer.question.about, 60)
         return [
-            f"I have nothing about {about}.",
+            answers.NOTHING_ABOUT(about=about),
             *[_value_sentence(context, node) for node in nodes[:INLINE]],
         ]
     active = [node for node in nodes if node.active]
@@ -49,16 +51,16 @@ def value_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
         wholes = {node.parent for node in listed}
         whole = wholes.pop() if len(wholes) == 1 else None
         place = f" of {context.names.full(context.graph[whole])}" if whole else ""
-        told = join([clip(node.value or "") for node in listed], limit=MANY)
-        kin = {base(node.slot) for node in listed}
-        opening = f"the {name}{place} are" if len(kin) == 1 else "that is"
-        return [sentence(f"{opening} {told}")]
+        values = [clip(node.value or "") for node in listed]
+        if len({base(node.slot) for node in listed}) == 1:
+            return [answers.MEMBERS_ARE(kind=name, of_whole=place, members=values)]
+        return [answers.THAT_IS(members=values)]
     if len(nodes) > INLINE:
         return context.listing("", nodes)
     plain = [node for node in active if context.names.is_member(node) and node.value is None]
     if len(plain) > 1 and len(plain) == len(nodes) and len({node.parent for node in plain}) == 1:
-        told = join([context.names.full(node) for node in plain], limit=MANY)
-        return [sentence(f"{told} are in {the(title_of(context.graph[plain[0].parent or '']))}")]
+        whole = the(title_of(context.graph[plain[0].parent or ""]))
+        return [answers.ARE_IN(tasks=[context.names.full(node) for node in plain], whole=whole)]
     return [_value_sentence(context, node) for node in context.names.tops(nodes)]
 
 
@@ -79,9 +81,9 @@ def _value_sentence(context: AnswerContext, node: TaskNode) -> str:
     ):
         people = ["you" if one.lower() in SPEAKER else one for one in entries(node.value)]
         who = clip(join(people, limit=len(people)))
-        are = "are" if len(people) > 1 or who.lower() in ("you", "they") else "is"
-        what = context.names.full(context.graph[node.parent])
-        return sentence(f"{who} {are} responsible for {what}")
+        several = len(people) > 1 or who.lower() in ("you", "they")
+        reply = answers.RESPONSIBLE_ARE if several else answers.RESPONSIBLE
+        return reply(people=who, task=context.names.full(context.graph[node.parent]))
     return context.names.state(node)
 
 
@@ -90,7 +92,7 @@ def list_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) ->
     wholes = context.asked(answer)
     if not nodes:
         if wholes:
-            return [f"There is nothing in {join([context.names.full(n) for n in wholes])} yet."]
+            return [answers.NOTHING_IN(wholes=[context.names.full(n) for n in wholes])]
         return context.nothing(answer)
     if len(nodes) == 1 and context.graph.parts(nodes[0].id):
         return context.listing(context.names.with_value(nodes[0]), list(context.graph.parts(nodes[0].id)))
@@ -114,7 +116,7 @@ def summary_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode])
     tops = context.names.tops(nodes)
     size = sum(len(context.graph.subtree(node.id)) for node in tops)
     if len(tops) > 1 and size > 3 * INLINE:
-        return [f"There are {len(tops)}:", bullets([context.names.entry(node) for node in tops])]
+        return [answers.THERE_ARE(count=len(tops)), bullets([context.names.entry(node) for node in tops])]
     found = []
     for node in tops:
         contents = context.names.contents(node)
@@ -130,7 +132,7 @@ def summary_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode])
             open_parts = [e for e in contents if e.endswith("(open)")]
             closed = [e for e in contents if e not in open_parts]
             text = "; ".join(filter(None, [", ".join(closed), ", ".join(open_parts)]))
-            found.append(sentence(f"{heading}: {text}"))
+            found.append(answers.TOLD_UNDER(heading=heading, text=text))
     return found
 
 
@@ -143,7 +145,7 @@ def count_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
     parts = [part for one in asked for part in context.graph.parts(one.id)]
     countable = any(part.value is None or context.names.is_member(part) for part in parts)
     if len(asked) == 1 and not countable and (so_far := context.names.so_far(asked[0])):
-        return [sentence(f"{context.names.full(asked[0])}: {so_far}")]
+        return [answers.TOLD_UNDER(heading=context.names.full(asked[0]), text=so_far)]
     if len(nodes) == 1 and re.search(r"\d", nodes[0].value or ""):
         return [context.names.state(nodes[0])]
     if len(nodes) == 1 and (inside := context.graph.parts(nodes[0].id)):
@@ -151,9 +153,8 @@ def count_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
     if not nodes and (held := [node for node in asked if node.value]):
         return [context.names.state(node) for node in held]  # 'how many tags': the task holds the number
     if not nodes:
-        return [f"None: I have nothing about {quoted(about, 60)}." if about else "None."]
-    told = join([context.names.short_entry(node) for node in nodes], limit=INLINE)
-    return [f"{len(nodes)}: {told}."]
+        return [answers.NONE_ABOUT(about=quoted(about, 60)) if about else answers.NONE()]
+    return [answers.COUNTED(count=len(nodes), entries=[context.names.short_entry(node) for node in nodes])]
 
 
 def _parts_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
@@ -163,4 +164,5 @@ def _parts_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) 
         contents = context.names.contents(whole)
         return [sentence(f"one: {the(title_of(whole))}{f' ({series(contents)})' if contents else ''}")]
     number = NUMBERS[len(nodes)] if len(nodes) < len(NUMBERS) else str(len(nodes))
-    return [sentence(f"{number}: {series([context.names.entry(node) for node in nodes])}")]
+    entries_ = series([context.names.entry(node) for node in nodes])
+    return [answers.TOLD_UNDER(heading=number, text=entries_)]

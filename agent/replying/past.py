@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taskloom.agent.language.wording import be, clip, join, quoted, sentence, the, title_of, value_of
+from taskloom.agent.language import answers
+from taskloom.agent.language.wording import clip, quoted, the, title_of, value_of
 from taskloom.memory.claims import Answer, state_text
 from taskloom.memory.operations import is_part, names
 from taskloom.memory.tasks import Revision, TaskNode
 
 from .answer_context import AnswerContext
-from .naming import INLINE, MANY, STATUS, same, series
+from .naming import INLINE, STATUS, same, series
 from .verdicts import claim_reply
 
 _MARKS = frozenset({"stale", "link", "unlink"})
@@ -31,7 +32,7 @@ def history_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode])
         entries = told[-INLINE:]
         turn, said = _reason(node)
         words = f" (in turn {turn} you said: {quoted(said, 120)})" if said and len(states) > 1 else ""
-        found.append(sentence(f"{context.names.full(node)}: {', '.join(entries)}{words}"))
+        found.append(answers.STATES(task=context.names.full(node), states=f"{', '.join(entries)}{words}"))
     return found
 
 
@@ -57,9 +58,9 @@ def before_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) 
             if node.value is not None and node.active and (began := _began_before(context, node)):
                 found += began
             elif node.value is not None and node.active:
-                found.append(sentence(f"{name} {be(name)} {value_of(node)} and has not been changed"))
+                found.append(answers.NEVER_CHANGED(task=name, value=value_of(node)))
             else:
-                found.append(sentence(f"{name} had no other value before"))
+                found.append(answers.NO_VALUE_BEFORE(task=name))
             continue
         history = ", and then it was ".join(
             f"{clip(value)} (turn {turn})" for value, turn in former[-INLINE:]
@@ -67,10 +68,10 @@ def before_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) 
         if node.value is None or context.names.is_member(node):
             values = ", then ".join(f"{clip(value)} (from turn {turn})" for value, turn in former[-INLINE:])
             now = clip(state_text(node)) if node.active else STATUS[node.status]
-            found.append(sentence(f"it was {values}; now it is {now}"))
+            found.append(answers.IT_WAS(former=values, now=now))
             continue
         now = value_of(node) if node.active else STATUS[node.status]
-        found.append(sentence(f"{name} {be(name, past=True)} {history}; now it is {now}"))
+        found.append(answers.WAS(task=name, former=history, now=now))
     if not found and answer.verdict is not None:
         return claim_reply(context, answer, nodes)
     return found or context.nothing(answer)
@@ -82,9 +83,11 @@ def _group_before_reply(nodes: Sequence[TaskNode]) -> list[str]:
     first = [state_text(node.states()[0]) for node in nodes if node.states()[0].turn == begun]
     now = [state_text(node) for node in nodes if node.active]
     if first == now:
-        return [sentence(f"it has not been changed: {join(map(clip, now), limit=MANY)}")]
-    at_first = f"at first (turn {begun}) it was {join(map(clip, first), limit=MANY)}"
-    return [sentence(f"{at_first}; now it is {join(map(clip, now), limit=MANY)}" if now else at_first)]
+        return [answers.GROUP_UNCHANGED(now=list(map(clip, now)))]
+    former = list(map(clip, first))
+    if now:
+        return [answers.GROUP_WAS_NOW(turn=begun, first=former, now=list(map(clip, now)))]
+    return [answers.GROUP_WAS(turn=begun, first=former)]
 
 
 def _began_before(context: AnswerContext, node: TaskNode) -> list[str]:
@@ -93,18 +96,14 @@ def _began_before(context: AnswerContext, node: TaskNode) -> list[str]:
     if first.turn <= whole.turn or not whole.said:
         return []
     name = context.names.full(node)
-    since = sentence(
-        f"{name} {be(name)} {clip(node.value or '')} since turn {first.turn}, and was not set before"
-    )
-    return [since, f"In turn {whole.turn} you said: {quoted(whole.said, 120)}."]
+    since = answers.SO_SINCE(task=name, value=clip(node.value or ""), turn=first.turn)
+    return [since, answers.YOU_SAID(turn=whole.turn, words=f"{quoted(whole.said, 120)}.")]
 
 
 def _gave_way(node: TaskNode, gone: Sequence[TaskNode]) -> str:
     """'Before that, it was the solar panel (removed in turn 5); now it is the battery pack.'."""
-    former = join([clip(other.value or other.title) for other in gone], limit=INLINE)
-    return sentence(
-        f"before turn {node.states()[0].turn} it was {former}; now it is {clip(state_text(node))}"
-    )
+    former = [clip(other.value or other.title) for other in gone]
+    return answers.BEFORE_TURN(turn=node.states()[0].turn, former=former, now=clip(state_text(node)))
 
 
 def why_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
@@ -122,21 +121,17 @@ def why_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> 
     turn, said = (events[-1].turn, events[-1].said) if events else _reason(node)
     if verdict is not None and verdict.said:
         turn, said = verdict.until or verdict.since or turn, verdict.said
-    found = [f"It has been so since turn {turn}."]
+    found = [answers.SINCE_TURN(turn=turn)]
     if said:
-        found = [f"Because in turn {turn} you said: {quoted(said, 120)}."]
+        found = [answers.BECAUSE(turn=turn, words=quoted(said, 120))]
     whole = _split_whole(context, nodes)
     if whole is not None:
         return [*found, *_split_story(context, whole)]
     if node.active and (former := former_values(node)):
         if node.value is None:
-            return [
-                *found,
-                sentence(f"it is {clip(node.title)} now; before that, it was {clip(former[-1][0])}"),
-            ]
+            return [*found, answers.IT_IS_NOW(now=clip(node.title), former=clip(former[-1][0]))]
         name, value = context.names.full(node), clip(node.value)
-        was = be(name, past=True)
-        found.append(sentence(f"{name} {be(name)} {value} now; before that, it {was} {clip(former[-1][0])}"))
+        found.append(answers.IS_NOW(task=name, now=value, former=clip(former[-1][0])))
     else:
         found.append(context.names.state(node))
     return found
@@ -145,7 +140,7 @@ def why_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> 
 def _why_waiting(context: AnswerContext, node: TaskNode) -> list[str]:
     """What a task waits for, and the words that made it wait."""
     linked = next((state for state in reversed(node.states()) if state.op == "link"), node.states()[0])
-    return [context.waits(node), sentence(f"in turn {linked.turn} you said: {quoted(linked.said, 120)}")]
+    return [context.waits(node), answers.YOU_SAID(turn=linked.turn, words=quoted(linked.said, 120))]
 
 
 def _cause_of(context: AnswerContext, nodes: Sequence[TaskNode], wanted: str) -> TaskNode:
@@ -175,13 +170,10 @@ def _split_story(context: AnswerContext, whole: TaskNode) -> list[str]:
     split = min(part.states()[0].turn for part in parts)
     contents = series(context.names.contents(whole))
     if any(part.active for part in parts):
-        return [sentence(f"{the(name)} was split in turn {split}: {contents}")]
+        return [answers.WAS_SPLIT(task=the(name), turn=split, parts=contents)]
     merged = max(part.turn for part in parts)
-    one = f"It is one {name} now" + (f": {contents}" if contents else "")
-    return [
-        f"{one}.",
-        f"It was split into {len(parts)} in turn {split} and merged again in turn {merged}.",
-    ]
+    one = answers.ONE_NOW_WITH(task=name, contents=contents) if contents else answers.ONE_NOW(task=name)
+    return [one, answers.SPLIT_AND_MERGED(count=len(parts), split=split, merged=merged)]
 
 
 def former_values(node: TaskNode) -> list[tuple[str, int]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from taskloom.agent.language.wording import base, be, join, pick, plural, sentence, the, value_of
+from taskloom.agent.language import answers
+from taskloom.agent.language.wording import base, be, join, pick, sentence, the, value_of
 from taskloom.memory.claims import Answer, Verdict
 from taskloom.memory.tasks import TaskNode
 
 from .answer_context import AnswerContext
-from .naming import INLINE, MANY, STATUS, bullets, same
+from .naming import INLINE, STATUS, bullets, same
 
 _ALL_IN = {
     "done": ("Done so far", "is done yet"), "removed": ("Removed from the plan", "was removed from the plan"),
@@ -22,9 +23,7 @@ _ALL_IN = {
 def left_reply(context: AnswerContext, _answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What is left to do, or done so far."""
     if not nodes:
-        return [
-            "Nothing is left to do." if len(context.graph.active) else "There is nothing in the plan yet."
-        ]
+        return [answers.NOTHING_LEFT() if len(context.graph.active) else answers.EMPTY_PLAN()]
     done = all(node.status == "done" for node in nodes)
     shown = {node.id for node in nodes}
     heading = "Done so far" if done else pick(("Still open", "Still to do"), nodes[0].title)
@@ -33,8 +32,8 @@ def left_reply(context: AnswerContext, _answer: Answer, nodes: list[TaskNode]) -
         tops = parts
     entries = [_left_entry(context, node, shown) for node in tops]
     if len(entries) > INLINE:
-        return [f"{heading} ({len(entries)}):", bullets(entries)]
-    return [f"{heading}: {join(entries)}."]
+        return [answers.HEADING(heading=heading, count=len(entries)), bullets(entries)]
+    return [answers.LISTED(heading=heading, entries=entries)]
 
 
 def _left_entry(context: AnswerContext, node: TaskNode, shown: Collection[str]) -> str:
@@ -53,13 +52,11 @@ def _open_parts(context: AnswerContext, node: TaskNode, shown: Collection[str]) 
 def next_reply(context: AnswerContext, _answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What can be done next."""
     if not nodes:
-        return ["There is nothing to do next."]
+        return [answers.NOTHING_NEXT()]
     first, *more = sorted(nodes, key=lambda node: base(node.slot) != "task" and node.parent is not None)
-    found = [f"Next: {context.names.short_entry(first)}."]
+    found = [answers.NEXT(task=context.names.short_entry(first))]
     if more:
-        found.append(
-            f"You could also go on with {join([context.names.short_entry(n) for n in more], limit=INLINE)}."
-        )
+        found.append(answers.ALSO_NEXT(tasks=[context.names.short_entry(n) for n in more]))
     return found
 
 
@@ -77,7 +74,7 @@ def needs_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
     if not name and not (others and not answer.question.about):
         return context.nothing(answer)
     if not others:
-        return [sentence(f"{name} {'need' if plural(name) else 'needs'} nothing else")]
+        return [answers.NEEDS_NOTHING_ELSE(task=name)]
     inside = {
         node.id
         for key in answer.question.tasks
@@ -86,8 +83,8 @@ def needs_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
     }
     if all(node.id in inside or not answer.question.tasks for node in others):
         return [context.waits(node) for node in others]
-    marked = join([_with_mark(context, node) for node in others], limit=MANY)
-    return [sentence(f"{name} {'need' if plural(name) else 'needs'} {marked}"), *_ready(context, answer)]
+    needed = [_with_mark(context, node) for node in others]
+    return [answers.NEEDS(task=name, needed=needed), *_ready(context, answer)]
 
 
 def _ready(context: AnswerContext, answer: Answer) -> list[str]:
@@ -97,10 +94,10 @@ def _ready(context: AnswerContext, answer: Answer) -> list[str]:
         return []
     waits = [context.names.full(other) for other in context.graph.waits_for(asked[0].id)]
     if waits:
-        return [f"It still waits for {join(waits, limit=INLINE)}."]
+        return [answers.STILL_WAITS(others=waits)]
     needed = [context.graph[key] for key in asked[0].depends_on]
     done = all(node.value is None and node.status == "done" for node in needed)
-    return ["It waits for nothing any more."] if done else []
+    return [answers.WAITS_NO_MORE()] if done else []
 
 
 def _with_mark(context: AnswerContext, node: TaskNode) -> str:
@@ -115,10 +112,8 @@ def dependents_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNod
     if not name:
         return context.nothing(answer)
     if not others:
-        return [f"Nothing depends on {name}."]
-    told = join([context.names.full(node) for node in others], limit=MANY)
-    depend = "depend" if len(others) > 1 or plural(told) else "depends"
-    return [sentence(f"{told} {depend} on {name}")]
+        return [answers.NOTHING_DEPENDS(task=name)]
+    return [answers.DEPEND(tasks=[context.names.full(node) for node in others], task=name)]
 
 
 def status_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
@@ -148,9 +143,9 @@ def status_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) 
             value = f" ({held})" if held else ""
             waits = [context.names.full(other) for other in context.graph.waits_for(node.id)]
             wait = f"; it waits for {join(waits, limit=INLINE)}" if waits and node.status == "open" else ""
-            still = " still" if node.status == "open" else ""
-            told = f"{opening}{name} {be(name)}{still} {STATUS[node.status]}{value}{wait}"
-            found.append(sentence(told))
+            still = "still " if node.status == "open" else ""
+            told = f"{still}{STATUS[node.status]}{value}{wait}"
+            found.append(answers.STATE(opening=opening, task=name, state=told))
         else:
             found.append(context.names.state(node))
     return found
@@ -159,7 +154,7 @@ def status_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) 
 def _state_reply(context: AnswerContext, state: str, nodes: list[TaskNode]) -> list[str]:
     """All that is done, removed, on hold or open."""
     if not nodes:
-        return [f"Nothing {_ALL_IN[state][1]}."]
+        return [answers.NOTHING_IN_STATE(is_so=_ALL_IN[state][1])]
     told = [
         f"{context.names.short_entry(node)} (turn {node.turn})"
         if state == "removed"
@@ -167,8 +162,8 @@ def _state_reply(context: AnswerContext, state: str, nodes: list[TaskNode]) -> l
         for node in context.names.tops(nodes)
     ]
     if len(told) > INLINE:
-        return [f"{_ALL_IN[state][0]} ({len(told)}):", bullets(told)]
-    return [f"{_ALL_IN[state][0]}: {join(told)}."]
+        return [answers.HEADING(heading=_ALL_IN[state][0], count=len(told)), bullets(told)]
+    return [answers.LISTED(heading=_ALL_IN[state][0], entries=told)]
 
 
 def _supposed_state_reply(context: AnswerContext, verdict: Verdict, nodes: list[TaskNode]) -> list[str]:
@@ -199,8 +194,8 @@ def _freshness(context: AnswerContext, node: TaskNode) -> str:
     name = context.names.full(node)
     value = "" if node.value is None or same(node.value, node.title) else f" ({value_of(node)})"
     if node.stale_since is None:
-        return sentence(f"{name} {be(name)} up to date{value}")
+        return answers.UP_TO_DATE(task=name, value=value)
     causes = [context.graph[key] for key in node.depends_on if key in context.graph]
     changed = [one for one in causes if one.turn == node.stale_since or one.stale_since is not None]
-    why = join([context.names.full(one) for one in changed], limit=INLINE) or "something it depends on"
-    return sentence(f"{name} {be(name)} out of date{value}: {why} changed in turn {node.stale_since}")
+    causes_ = [context.names.full(one) for one in changed] or ["something it depends on"]
+    return answers.OUT_OF_DATE(task=name, value=value, causes=causes_, turn=node.stale_since)
