@@ -116,6 +116,15 @@ LIST_EMPTY = Reply("Nothing is left in {whole}.").shows("Nothing is left in the 
 REFUSED = Reply("I left that as it is: {why}", "Nothing changed there: {why}").shows(
     "Nothing changed there: there is nothing to undo.", why="there is nothing to undo"
 )
+REFUSED_BLANK = Reply("I did not get what that should be, so I left it as it is.").shows(
+    "I did not get what that should be, so I left it as it is."
+)
+REFUSED_SIGNS = Reply("There are signs in that which I cannot keep, so I left it as it is.").shows(
+    "There are signs in that which I cannot keep, so I left it as it is."
+)
+REFUSED_UNCLEAR = Reply("I could not do that, so I left it as it is. Could you say it in other words?").shows(
+    "I could not do that, so I left it as it is. Could you say it in other words?"
+)
 MAY_NEED_A_LOOK = Reply("{tasks} {tasks:depends} on {cause}; you may want to check {them}").shows(
     "The varnish depends on the pump; you may want to check it.",
     tasks=["the varnish"], cause="the pump", them="it",

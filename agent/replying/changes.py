@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
@@ -172,7 +173,7 @@ class Changes:
         if not found:  # removed and brought back within the turn, or the other way round
             for node in self._met(changes)[:1]:
                 reply = replies.STAYS if node.active else replies.STAYS_OUT
-                found.append(reply(task=self.names.full(node), noun=node.title))
+                found.append(reply(task=self.names.full(node), noun=self.names.full(node)))
         return found
 
     def _restore(self, changes: list[Change]) -> list[str]:
@@ -181,7 +182,7 @@ class Changes:
             return []
         if len(tops) == 1 and self.names.contents(tops[0]):
             name, contents = self.names.full(tops[0]), series(self.names.contents(tops[0]))
-            return [replies.BACK_WITH(task=name, noun=tops[0].title, contents=contents)]
+            return [replies.BACK_WITH(task=name, noun=name, contents=contents)]
         if len(tops) == 1 and tops[0].value is not None and not self.names.is_plain(tops[0]):
             return [self.names.says(tops[0], after=" again")]
         return [replies.BACK(tasks=[self.names.full(n) for n in tops])]
@@ -190,9 +191,9 @@ class Changes:
         found = []
         for node in self._met(changes):
             if not node.active:
-                found.append(replies.OUT_AGAIN(task=self.names.with_value(node), noun=node.title))
+                found.append(replies.OUT_AGAIN(task=self.names.with_value(node), noun=self.names.full(node)))
             elif (former := self._former(node)) is not None and not former.active:
-                found.append(replies.BACK_ONE(task=self.names.with_value(node), noun=node.title))
+                found.append(replies.BACK_ONE(task=self.names.with_value(node), noun=self.names.full(node)))
             else:
                 found += self._values([node], "", " again")
         return found
@@ -327,7 +328,7 @@ class Changes:
     def _refusals(self) -> list[str]:
         """Why something was not done; a reason is given once."""
         reasons = [change.refused for change in self.turn.changes if change.refused is not None]
-        return [replies.REFUSED(seed=why, why=clip(why, 200)) for why in reasons]
+        return [_refusal(why) for why in reasons]
 
     def _stale(self) -> list[str]:
         """What rests on something that changed, and may need a look."""
@@ -356,6 +357,20 @@ class Changes:
         keys = dict.fromkeys(key for change in self.turn.changes for key in change.opened)
         nodes = [self.graph[key] for key in keys if self.graph[key].status == "open"]
         return [replies.CAN_GO_ON(tasks=[self.names.full(node) for node in nodes])] if nodes else []
+
+
+_FAULTS = (
+    (re.compile(r"must not be blank"), replies.REFUSED_BLANK),
+    (re.compile(r"control characters"), replies.REFUSED_SIGNS),
+    (re.compile(r"no task t\d|operation of its own|state number|two values of one name|not a proposal"),
+     replies.REFUSED_UNCLEAR),
+)  # fmt: skip
+"""Reasons that are about how the plan is kept, and mean nothing to the user."""
+
+
+def _refusal(why: str) -> str:
+    fault = next((reply for pattern, reply in _FAULTS if pattern.search(why)), None)
+    return fault() if fault is not None else replies.REFUSED(seed=why, why=clip(why, 150))
 
 
 _TEMPLATES: dict[str, Callable[[Changes, list[Change]], list[str]]] = {
