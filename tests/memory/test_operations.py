@@ -366,7 +366,7 @@ def test_undo_refuses_to_break_the_plan(play: Play) -> None:
     assert "X, which Y is part of, is out of it" in play.refuse(Undo(turn=4))
     play.do(Unlink(task="t5", on="t4"))
     play.do(Link(task="t4", on="t5"))
-    assert "rest on each other in a circle" in play.refuse(Undo(turn=6))
+    assert "depend on each other in a circle" in play.refuse(Undo(turn=6))
     play.do(Remove(task="t5"))
     play.do(Add(slot="packing", title="Pack again"))
     assert "Pack again has taken the place of Packing" in play.refuse(Undo(turn=8))
