@@ -259,6 +259,6 @@ class Outbox:
             yield
         except (sqlite3.Error, OSError) as error:
             raise OutboxError(
-                f"the queue {self._path} failed: {error}: see that there is room and a right to write; if it"
+                f"the queue {self._path} failed: {error}: check free space and permissions; if it"
                 " is damaged move it away"
             ) from error

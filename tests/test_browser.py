@@ -146,7 +146,7 @@ def test_what_a_field_does_not_take(
 ) -> None:
     monkeypatch.setattr(module, "_ACTION", 300)
     browser.open(server.url)
-    with pytest.raises(ToolError, match="could not do it"):
+    with pytest.raises(ToolError, match="could not do that"):
         browser.type(what, text)
 
 
@@ -155,7 +155,7 @@ def test_a_disabled_button_is_not_clicked(
 ) -> None:
     monkeypatch.setattr(module, "_ACTION", 300)
     browser.open(server.url)
-    with pytest.raises(ToolError, match="could not do it"):
+    with pytest.raises(ToolError, match="could not do that"):
         browser.click("Order")
     assert "# Tea" in browser.read()
 

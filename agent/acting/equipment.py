@@ -52,7 +52,7 @@ class Equipment:
 
 @dataclass(frozen=True, slots=True)
 class Acting:
-    """What the nodes of one run see and do not keep: it is made anew when a run is resumed.
+    """What the nodes of one run see and do not keep: it is built again when a run is resumed.
 
     view: the tasks before, with all that an interpreter sees. roots: ids of the roots of the tasks that the
     turn touched. above: names of the agents that this one was called by. approved: whether all calls are.

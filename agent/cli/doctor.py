@@ -70,7 +70,7 @@ def _telemetry() -> Finding:
         late = f"onnxruntime was imported before Taskloom, and reports home: start with {SWITCH}=1"
         return Finding("telemetry", False, late)
     if wanted():
-        return Finding("telemetry", None, f"onnxruntime reports home: unset {SWITCH} to have it silent")
+        return Finding("telemetry", None, f"onnxruntime sends usage data: unset {SWITCH} to stop that")
     return Finding("telemetry", True, "off: no library reports home")
 
 
@@ -188,7 +188,7 @@ def _home(home: Path) -> Finding:
     except OSError as error:
         return Finding("home", False, explain(error, home) or str(error))
     if free < LITTLE_ROOM:
-        return Finding("home", False, f"{home} has only {free // 2**20} MB of room: make some")
+        return Finding("home", False, f"{home} has only {free // 2**20} MB of free space: make room")
     return Finding("home", True, f"{home} can be written, {free / 2**30:.1f} GB free")
 
 

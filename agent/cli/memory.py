@@ -81,7 +81,7 @@ def search(
 
 @memory.command(epilog=examples("taskloom memory show u3f2a9"))
 def show(
-    record: Annotated[str, typer.Argument(metavar="ID", help="A record's id, or how it begins.")],
+    record: Annotated[str, typer.Argument(metavar="ID", help="A record's id, or its first characters.")],
     user: User = LOCAL,
 ) -> None:
     """Show one record with all of its fields, as JSON."""

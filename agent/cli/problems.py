@@ -67,9 +67,9 @@ def _database_fault(error: Exception, path: Path) -> str:
     if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return f"{path} is in use by another process: try again later"
     if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-        return f"{path} cannot be written: give yourself the right to, or set TASKLOOM_HOME to another folder"
+        return f"{path} cannot be written: change its permissions, or set TASKLOOM_HOME to another folder"
     if code.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")) or isinstance(error, zlib.error):
-        return f"{path} is damaged ({error}): move it away and bring a backup back, or start anew without it"
+        return f"{path} is damaged ({error}): move it away and bring a backup back, or start again without it"
     if code.startswith("SQLITE_IOERR"):
         return f"{path} could not be read or written ({error}): check the disk and the room on it"
     return f"{path}: {error}: `taskloom doctor` looks closer"

@@ -253,7 +253,7 @@ def _left_out(turn: Turn) -> str:
     if not (turn.answers and turn.missed and turn.by != "model"):
         return ""
     more = f" and {len(turn.missed) - 1} more of your messages" if len(turn.missed) > 1 else ""
-    return f"I did not understand “{clip(turn.missed[-1][1], 60)}”{more}, so this leaves that out."
+    return f"I did not understand “{clip(turn.missed[-1][1], 40)}”{more}, so this leaves that out."
 
 
 def remember(state: State, runtime: Runtime[Context], *, services: Services) -> Update:

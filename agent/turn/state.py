@@ -180,7 +180,7 @@ class CallDecision(BaseModel):
     @model_validator(mode="after")
     def _edits(self) -> CallDecision:
         if (self.type == "edit") != (self.edited_action is not None):
-            raise ValueError("an edit, and nothing else, wants edited_action with the new args")
+            raise ValueError("an edit, and nothing else, needs edited_action with the new args")
         return self
 
 
@@ -201,7 +201,7 @@ class Decision(BaseModel):
     @model_validator(mode="after")
     def _decided(self) -> Decision:
         if self.approve is None and not self.decisions:
-            raise ValueError("it wants approve, true or false, or decisions on the calls")
+            raise ValueError("it needs approve, true or false, or decisions on the calls")
         return self
 
 
