@@ -1,5 +1,6 @@
 """One turn through the graph: nodes, state, schemas, approvals, errors, streaming."""
 
+import asyncio
 import copy
 import os
 import subprocess
@@ -68,8 +69,12 @@ def test_schemas_are_described(graph: Taskgraph) -> None:
 
 
 def test_the_factory_builds_once_and_without_a_saver() -> None:
-    assert make_graph() is make_graph()
-    assert make_graph().checkpointer is None
+    async def made() -> list[Taskgraph]:
+        return await asyncio.gather(make_graph(), make_graph())
+
+    one, other = asyncio.run(made())
+    assert one is other
+    assert one.checkpointer is None
 
 
 def test_rules_alone_without_a_model() -> None:

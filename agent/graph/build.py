@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from functools import cache, partial
 from itertools import pairwise
 from typing import Any
@@ -60,7 +62,27 @@ def build_graph(
     return Taskgraph.of(builder.compile(checkpointer=checkpointer, name="taskloom"), patience)
 
 
+async def make_graph() -> Taskgraph:
+    """The graph for LangGraph Server, which brings its own saver.
+
+    It is built once, as servers call this often, and not on their event loop, as a file of tools is read for
+    it and servers they run on are started.
+
+    Raises:
+        ToolDefinitionError: the file that TASKLOOM_TOOLS names is not right.
+        pydantic.ValidationError: a variable of the environment has a value of the wrong form.
+    """
+    return await asyncio.to_thread(_served)
+
+
+def _served() -> Taskgraph:
+    with _building:
+        return _built()
+
+
 @cache
-def make_graph() -> Taskgraph:
-    """The graph for LangGraph Server, which brings its own saver; built once, as servers call this often."""
+def _built() -> Taskgraph:
     return build_graph(default_services(), patience=settings().lock_timeout)
+
+
+_building = threading.Lock()  # two at once would both build
