@@ -3,6 +3,11 @@
 The first test is the embedding snippet of the README, between the two marks.
 """
 
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,6 +58,18 @@ def test_the_snippet_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
         print(result["reply"])
     # --- end
     assert "June 10th" in capsys.readouterr().out.splitlines()[-1]
+
+
+@pytest.mark.parametrize("strict", ["false", "true"])
+def test_the_snippet_warns_of_nothing(strict: str, tmp_path: Path) -> None:
+    readme = (Path(__file__).parent.parent / "README.md").read_text()
+    (snippet,) = re.findall(r"^```python\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    read = "print(desk.get_state({'configurable': {'thread_id': 'customer-7'}}, subgraphs=True).values)"
+    environment = {**os.environ, "LANGGRAPH_STRICT_MSGPACK": strict, "TASKLOOM_HOME": str(tmp_path)}
+    command = [sys.executable, "-W", "error", "-c", snippet + read]
+    done = subprocess.run(command, env=environment, capture_output=True, check=True, text=True)
+    assert done.stderr == ""
+    assert "June 10th" in done.stdout.splitlines()[-1]
 
 
 class Desk(TypedDict):

@@ -69,7 +69,7 @@ def test_schemas_are_described(graph: Taskgraph) -> None:
 
 
 def test_the_factory_builds_once_and_without_a_saver() -> None:
-    async def made() -> list[Taskgraph]:
+    async def made() -> tuple[Taskgraph, Taskgraph]:
         return await asyncio.gather(make_graph(), make_graph())
 
     one, other = asyncio.run(made())

@@ -19,6 +19,7 @@ from taskloom.agent.turn.state import Context, Input, Output, State
 
 from .access import context_from, turn_of
 from .locks import alone, alone_async
+from .plain import plainly
 
 # What a run lends to graphs that are called in it, in `configurable`; LangGraph's names.
 _TASK, _RUNTIME = "__pregel_task_id", "__pregel_runtime"
@@ -151,6 +152,11 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             async for part in parts:
                 yield part
 
+    def _resolve_checkpointer(self, config: RunnableConfig) -> BaseCheckpointSaver[Any] | None:
+        """The saver of runs and of all that reads or edits their state: it is given plain data."""
+        saver = super()._resolve_checkpointer(config)
+        return plainly(saver) if isinstance(saver, BaseCheckpointSaver) else saver
+
     def _given(self, config: RunnableConfig | None) -> dict[str, Any]:
         """What a run is configured with, and what it takes over of the run that it is called in.
 
@@ -163,7 +169,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
     def _place(self, given: Mapping[str, Any]) -> Place | None:
         """Where a run keeps its state; None where it keeps none, or none of its own beside its caller's."""
         config: RunnableConfig = {"configurable": dict(given)}
-        saver, thread = self._resolve_checkpointer(config) if given else None, given.get("thread_id")
+        saver, thread = super()._resolve_checkpointer(config) if given else None, given.get("thread_id")
         if not isinstance(saver, BaseCheckpointSaver) or not thread:
             return None
         if self.checkpointer is True:
