@@ -35,15 +35,20 @@ NODES = (decompose, classify_intent, update_graph, retrieve_closure, fill_slots,
 
 
 def build_graph(
-    services: Services, *, checkpointer: Checkpointer = None, patience: float = 30.0
+    services: Services,
+    *,
+    checkpointer: Checkpointer = None,
+    patience: float = 30.0,
+    name: str = "taskloom",
 ) -> Taskgraph:
     """The graph of one turn.
 
     Args:
         services: what the nodes use.
-        checkpointer: a saver; None for a server, which brings its own; True for a subgraph that keeps its own
-            thread within its parent's.
+        checkpointer: a saver; None for a server, which brings its own; True for a graph that is called in the
+            nodes of another one, and keeps one thread of its own for each of that one's.
         patience: seconds that a run waits for another one on its thread; 0 refuses at once.
+        name: what it is called; with `checkpointer=True`, graphs of other names keep other threads.
     """
     builder: StateGraph[State, Context, Input, Output] = StateGraph(
         State, context_schema=Context, input_schema=Input, output_schema=Output
@@ -59,7 +64,7 @@ def build_graph(
     builder.add_node("act", act_node(services))
     builder.add_edge("act", "respond")
     builder.add_conditional_edges("fill_slots", partial(goes_on, services=services), ["act", "respond"])
-    return Taskgraph.of(builder.compile(checkpointer=checkpointer, name="taskloom"), patience)
+    return Taskgraph.of(builder.compile(checkpointer=checkpointer, name=name), patience)
 
 
 async def make_graph() -> Taskgraph:

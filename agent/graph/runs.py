@@ -19,10 +19,10 @@ from taskloom.agent.turn.state import Context, Input, Output, State
 
 from .access import context_from, turn_of
 from .locks import alone, alone_async
+from .nested import TASK, HostCall
 from .plain import plainly
 
-# What a run lends to graphs that are called in it, in `configurable`; LangGraph's names.
-_TASK, _RUNTIME = "__pregel_task_id", "__pregel_runtime"
+_RUNTIME = "__pregel_runtime"  # what a run lends to graphs that are called in it; LangGraph's name
 _OWN = (
     "thread_id",
     "checkpoint_ns",
@@ -62,6 +62,14 @@ class Place:
         if latest is None or _noted(latest):
             return _noted(latest)
         return next(iter(_speakers([one async for one in self.saver.alist(self.config)])), "")
+
+    def has(self, noted: dict[str, Any]) -> bool:
+        """Whether there is a checkpoint with this in its metadata."""
+        return next(iter(self.saver.list(self.config, filter=noted, limit=1)), None) is not None
+
+    async def has_async(self, noted: dict[str, Any]) -> bool:
+        """See `has`."""
+        return bool([one async for one in self.saver.alist(self.config, filter=noted, limit=1)])
 
     def speakers(self) -> tuple[str, ...]:
         """Who spoke in the thread, the first one first: several users could before threads had an owner."""
@@ -130,6 +138,8 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             return
         with alone(place.saver, place.thread, place.space, self.patience):
             admit(_speaker(context, given), place.thread, place.owner())
+            if call := self._call(given):
+                config = call.config(config, new=call.resuming and not place.has(call.filter))
             yield from super().stream(input, config, context=context, **more)
 
     async def astream(
@@ -142,12 +152,16 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
     ) -> AsyncIterator[Any]:
         """See `stream`."""
         given = self._given(config)
-        parts = cast(AsyncGenerator[Any], super().astream(input, config, context=context, **more))
+        run = super().astream
         async with AsyncExitStack() as stack:
             if place := self._place(given):
                 held = alone_async(place.saver, place.thread, place.space, self.patience)
                 await stack.enter_async_context(held)
                 admit(_speaker(context, given), place.thread, await place.owner_async())
+                if call := self._call(given):
+                    new = call.resuming and not await place.has_async(call.filter)
+                    config = call.config(config, new=new)
+            parts = cast(AsyncGenerator[Any], run(input, config, context=context, **more))
             await stack.enter_async_context(aclosing(parts))
             async for part in parts:
                 yield part
@@ -156,6 +170,17 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         """The saver of runs and of all that reads or edits their state: it is given plain data."""
         saver = super()._resolve_checkpointer(config)
         return plainly(saver) if isinstance(saver, BaseCheckpointSaver) else saver
+
+    def _own_checkpoint_config(self, config: RunnableConfig) -> RunnableConfig:
+        """Where it is kept in a host's thread: under its name, whichever of the host's nodes calls."""
+        if self.checkpointer is not True:
+            return config
+        place = {**config["configurable"], "checkpoint_ns": self.name}
+        return cast(RunnableConfig, {**config, "configurable": place})
+
+    def _call(self, given: Mapping[str, Any]) -> HostCall | None:
+        """The call in a host's run that this is, where one thread is kept for all of them."""
+        return HostCall.of(given) if self.checkpointer is True else None
 
     def _given(self, config: RunnableConfig | None) -> dict[str, Any]:
         """What a run is configured with, and what it takes over of the run that it is called in.
@@ -175,7 +200,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         if self.checkpointer is True:
             space = self._own_checkpoint_config(config)["configurable"].get("checkpoint_ns", "")
             return Place(saver, str(thread), str(space))
-        return None if _TASK in given else Place(saver, str(thread))
+        return None if TASK in given else Place(saver, str(thread))
 
 
 def _speaker(context: Any, given: Mapping[str, Any]) -> str:
