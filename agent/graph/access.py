@@ -53,12 +53,13 @@ def context_of(runtime: Runtime[Any]) -> Context:
 
 
 def context_from(given: Any, configurable: Mapping[str, Any]) -> Context:
-    """The context of a run: defaults without one; of a parent graph's own context, the user is known.
+    """The context of a run: defaults without one; of a parent graph's own context, what is known counts.
 
     Where a server knows who calls, that is the user, whatever the context says.
     """
     if isinstance(given, dict):
-        context = Context.model_validate(given)
+        known = {key: value for key, value in given.items() if key in Context.model_fields}
+        context = Context.model_validate(known)
     elif isinstance(given, Context):
         context = given
     else:

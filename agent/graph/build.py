@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer
 
 from taskloom.agent.settings import settings
@@ -32,6 +34,15 @@ from .wiring import default_services
 __all__ = ["NODES", "Taskgraph", "build_graph", "make_graph"]
 
 NODES = (decompose, classify_intent, update_graph, retrieve_closure, fill_slots, respond, remember)
+DOING = {
+    "decompose": "Reading what you said",
+    "classify_intent": "Finding out which tasks are meant",
+    "update_graph": "Changing the plan",
+    "retrieve_closure": "Looking up what the reply needs",
+    "fill_slots": "Seeing what is missing",
+    "respond": "Writing the reply",
+    "remember": "Keeping what later sessions may want to know",
+}  # what a run tells, in its stream of `custom` events, that it is at
 
 
 def build_graph(
@@ -57,7 +68,9 @@ def build_graph(
     for node in NODES:
         # Nothing has been changed yet while these two run, so an error can be answered instead of raised.
         handler: Any = apologise if node in (decompose, classify_intent) else None
-        builder.add_node(node.__name__, partial(node, services=services), error_handler=handler)
+        builder.add_node(
+            node.__name__, _told(node.__name__, partial(node, services=services)), error_handler=handler
+        )
     for before, after in pairwise([START, *names, END]):
         if before != "fill_slots":
             builder.add_edge(before, after)
@@ -65,6 +78,16 @@ def build_graph(
     builder.add_edge("act", "respond")
     builder.add_conditional_edges("fill_slots", partial(goes_on, services=services), ["act", "respond"])
     return Taskgraph.of(builder.compile(checkpointer=checkpointer, name=name), patience)
+
+
+def _told(name: str, node: Callable[..., Any]) -> Callable[..., Any]:
+    """A node that tells what it is at; the act node does so by itself, of each call."""
+
+    def run(state: State, runtime: Runtime[Context]) -> Any:
+        runtime.stream_writer({"node": name, "doing": DOING[name]})
+        return node(state, runtime)
+
+    return run
 
 
 async def make_graph() -> Taskgraph:

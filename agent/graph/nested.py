@@ -1,9 +1,9 @@
 """Calls of the graph in a host's run, where it keeps one thread for each of the host's (`checkpointer=True`).
 
 LangGraph keeps one for each place that calls, and one for each further call there. And when a host's node is
-run again after an interrupt, LangGraph takes every call in it for one that is to be gone on with. So a call is
-known by the host's task and its number there, which stands with the checkpoints that it made: one that made
-none yet is new, and what it is given counts.
+run again after an interrupt, LangGraph takes every call in it for one to be gone on with. So a call is known
+by the host's task and its number there, which stands with the checkpoints that it made; one that made none
+yet is new, and what it is given counts.
 """
 
 from __future__ import annotations

@@ -9,9 +9,8 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from typing import Literal
-from uuid import uuid4
 
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import HumanMessage
 from langgraph.errors import NodeError
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -53,7 +52,7 @@ from .access import (
 from .approvals import NOT_APPROVED, approved, ask_first, load_decision
 from .runs import ForeignThreadError, admit
 from .services import Services
-from .writing import THANKS, written
+from .writing import THANKS, streamed, written
 
 FOCUS = 12  # tasks kept in focus
 MISSED = 20  # turns for which answers tell that a message was not understood
@@ -230,7 +229,7 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
     if turn.earlier or turn.known:  # told as it is: no model is to make anything of it
         brief = replace(brief, style="template")
     if turn.reply:
-        message, usage = AIMessage(turn.reply, id=uuid4().hex), Usage()
+        message, usage = streamed(turn.reply), Usage()
     else:
         message, usage = written(brief, services.voice(context.model).responder, services)
     turn = turn.model_copy(update={"reply": str(message.text)})

@@ -12,6 +12,7 @@ from typing import Any, Self, cast
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
+from langchain_core.runnables.graph import Graph
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph.state import CompiledStateGraph
 
@@ -23,6 +24,7 @@ from .nested import TASK, HostCall
 from .plain import plainly
 
 _RUNTIME = "__pregel_runtime"  # what a run lends to graphs that are called in it; LangGraph's name
+_HANDLER = "__error_handler__"  # how it names nodes that answer for one that failed
 _OWN = (
     "thread_id",
     "checkpoint_ns",
@@ -166,6 +168,14 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             async for part in parts:
                 yield part
 
+    def get_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
+        """See `Pregel.get_graph`; nodes that only answer for one that failed are not drawn."""
+        return _without_handlers(super().get_graph(config, xray=xray))
+
+    async def aget_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
+        """See `get_graph`."""
+        return _without_handlers(await super().aget_graph(config, xray=xray))
+
     def _resolve_checkpointer(self, config: RunnableConfig) -> BaseCheckpointSaver[Any] | None:
         """The saver of runs and of all that reads or edits their state: it is given plain data."""
         saver = super()._resolve_checkpointer(config)
@@ -201,6 +211,12 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             space = self._own_checkpoint_config(config)["configurable"].get("checkpoint_ns", "")
             return Place(saver, str(thread), str(space))
         return None if TASK in given else Place(saver, str(thread))
+
+
+def _without_handlers(drawn: Graph) -> Graph:
+    for name in [name for name in drawn.nodes if name.startswith(_HANDLER)]:
+        drawn.remove_node(drawn.nodes[name])
+    return drawn
 
 
 def _speaker(context: Any, given: Mapping[str, Any]) -> str:
