@@ -62,7 +62,8 @@ def serving(home: Path, **more: Any) -> Iterator[str]:
     """A server as `make serve` starts it, by its address; more: of its configuration."""
     shutil.copy(ROOT / "tests" / "scripted.py", home / "scripted.py")
     config = json.loads((ROOT / "langgraph.json").read_text())
-    config["graphs"]["scripted"] = "scripted:make_graph"
+    shutil.copy(ROOT / "app.py", home / "app.py")
+    config["graphs"] |= {"scripted": "scripted:make_graph", "file": "./app.py:make_graph"}
     (home / "langgraph.json").write_text(
         json.dumps({"dependencies": ["."], "graphs": config["graphs"], **more})
     )
@@ -135,8 +136,9 @@ def test_the_graph_is_drawn_with_its_nodes(server: Any) -> None:
             "remember", "act", "__start__", "__end__"} == {node["id"] for node in drawn["nodes"]}  # fmt: skip
 
 
-def test_rules_answer_on_the_server(server: Any, thread: str) -> None:
-    done = server.runs.wait(thread, "taskloom", input=message("Plan a trip to Rome"))
+@pytest.mark.parametrize("graph", ["taskloom", "file"])
+def test_rules_answer_on_the_server(server: Any, thread: str, graph: str) -> None:
+    done = server.runs.wait(thread, graph, input=message("Plan a trip to Rome"))
     assert done["turn"]["reply"]
     assert done["messages"][-1]["type"] == "ai"
 
