@@ -18,6 +18,7 @@ from . import dag
 
 Turn = Annotated[int, Field(ge=0, le=10**9)]
 Status = Literal["open", "proposed", "filled", "done", "inactive", "removed"]
+BY_HAND = "edited by hand"  # in place of words, where none brought a state about
 GONE: frozenset[str] = frozenset({"inactive", "removed"})
 
 

@@ -20,7 +20,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Overwrite
 
-from taskloom.agent.graph.access import context_from, context_of
+from taskloom.agent.graph.access import context_from, context_of, last_exchanges
 from taskloom.agent.graph.build import NODES, Taskgraph, build_graph, make_graph
 from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings
@@ -75,7 +75,7 @@ def test_schemas_are_described(graph: Taskgraph) -> None:
 
 
 def test_the_drawing_has_the_nodes_of_a_turn_and_no_others(graph: Taskgraph) -> None:
-    for drawn in (graph.get_graph(), asyncio.run(graph.aget_graph(xray=True))):
+    for drawn in (graph.get_graph(), asyncio.run(graph.aget_graph())):
         assert set(drawn.nodes) == {"__start__", "__end__", "act", *(node.__name__ for node in NODES)}
 
 
@@ -354,6 +354,46 @@ def test_a_template_reply_streams_too(graph: Taskgraph) -> None:
     assert pieces[:2] == ["[1 tasks]", " add: ok."]
 
 
+def test_several_messages_of_the_user_are_one_turn(graph: Taskgraph) -> None:
+    texts = ("task trip; put t1 place Rome", "  ", "set t2 Oslo")
+    given: Any = {"messages": [HumanMessage(text) for text in texts]}
+    turn = graph.invoke(given, CONFIG)["turn"]
+    assert [change.refused for change in turn.changes] == [None] * 3
+    assert (turn.number, values(graph)) == (1, {"t1": None, "t2": "Oslo"})
+    assert say(graph, "ask t2")["turn"].utterance == "ask t2"
+
+
+def test_what_an_abandoned_turn_has_read_is_not_read_again(graph: Taskgraph) -> None:
+    say(graph, "task trip; put t1 place Rome")
+    assert "__interrupt__" in say(graph, "drop t1", ASK)
+    turn = say(graph, "set t2 Oslo")["turn"]
+    assert (turn.utterance, values(graph)) == ("set t2 Oslo", {"t1": None, "t2": "Oslo"})
+
+
+def test_exchanges_hold_all_that_was_said_before_a_reply() -> None:
+    said: list[Any] = [
+        HumanMessage("a"),
+        HumanMessage("b"),
+        AIMessage("c"),
+        AIMessage("d"),
+        HumanMessage("e"),
+    ]
+    assert last_exchanges(said) == (("a\nb", "c"),)
+    assert last_exchanges([*said, AIMessage("f")]) == (("a\nb", "c"), ("e", "f"))
+    assert last_exchanges([*said, AIMessage("f")], 1) == (("e", "f"),)
+
+
+@pytest.mark.parametrize("saver", [None, InMemorySaver()])
+def test_a_state_that_is_passed_back_is_refused_with_what_to_do(saver: Any) -> None:
+    graph = build_graph(services(), checkpointer=saver)
+    first = say(graph, "task trip")
+    again: Any = {**first, "messages": [HumanMessage("set t1 x")]}
+    with pytest.raises(ValueError, match=r"there is no '(tasks|turn)' in the input.*saver"):
+        graph.invoke(again, CONFIG)
+    with pytest.raises(ValueError, match="in the input"):
+        asyncio.run(graph.ainvoke(again, CONFIG))
+
+
 # ---- approvals ------------------------------------------------------------------------------------
 
 
@@ -485,6 +525,28 @@ def test_an_edit_from_outside_is_a_revision(graph: Taskgraph) -> None:
     assert [state.value for state in node.states()] == ["Rome", "Oslo", "Bonn"]
     assert node.op == "edit"
     assert "It is Bonn" in say(graph, "ask t2")["turn"].reply
+
+
+def test_an_edit_is_of_the_turn_that_it_comes_after_and_told_as_one(graph: Taskgraph) -> None:
+    say(graph, "task trip; put t1 place Rome")
+    say(graph, "which")
+    whole = graph.get_state(CONFIG).values["tasks"]["t1"].model_dump(mode="json")
+    edits = {"t1": whole, "t2": {"value": "Oslo"}, "t3": {"slot": "cart", "title": "cart"}}
+    asyncio.run(graph.aupdate_state(CONFIG, {"tasks": edits}))
+    tasks = graph.get_state(CONFIG).values["tasks"]
+    assert [(tasks[key].op, tasks[key].turn) for key in edits] == [("add", 1), ("edit", 2), ("edit", 2)]
+    assert tasks["t2"].said == tasks["t3"].said == "edited by hand"
+
+
+def test_the_reply_says_what_was_edited_by_hand() -> None:
+    graph = build_graph(default_services(Settings(memory=False, model="")), checkpointer=InMemorySaver())
+    say(graph, "Plan a trip to Rome.")
+    (key,) = [key for key, node in graph.get_state(CONFIG).values["tasks"].items() if node.value == "Rome"]
+    graph.update_state(CONFIG, {"tasks": {key: {"value": "Oslo"}}})
+    assert (
+        "Because in turn 1 it was edited by hand." in say(graph, "Why is the destination Oslo?")["turn"].reply
+    )
+    assert "it was edited by hand" in say(graph, "Wasn't the destination Rome?")["turn"].reply
 
 
 @pytest.mark.parametrize(

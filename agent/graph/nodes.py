@@ -83,7 +83,8 @@ def _read(state: State, runtime: Runtime[Context], services: Services) -> Turn:
         return begun
     if state.get("feedback") and not isinstance([None, *state.get("messages", [])][-1], HumanMessage):
         return begun.model_copy(update={"reply": THANKS})
-    text, fault = utterance_of(state.get("messages", []))
+    text, ids, fault = utterance_of(state)
+    begun = begun.model_copy(update={"read": ids})
     if fault:
         return begun.model_copy(update={"utterance": text, "reply": fault})
     memory = memory_of(services, runtime)

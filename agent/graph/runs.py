@@ -5,7 +5,7 @@ Whoever is refused leaves nothing: it is found out before LangGraph writes the i
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from typing import Any, Self, cast
@@ -15,10 +15,12 @@ from langchain_core.runnables.config import ensure_config
 from langchain_core.runnables.graph import Graph
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StateUpdate
 
 from taskloom.agent.turn.state import Context, Input, Output, State
 
 from .access import context_from, turn_of
+from .edits import dated
 from .locks import alone, alone_async
 from .nested import TASK, HostCall
 from .plain import plainly
@@ -38,6 +40,17 @@ class ForeignThreadError(RuntimeError):  # of the kinds whose words a server pas
 
     def __init__(self, thread: str) -> None:
         super().__init__(f"thread {thread!r} belongs to another user")
+
+
+class InputError(ValueError):
+    """There is something in the input that no turn takes."""
+
+    def __init__(self, name: str) -> None:
+        known = ", ".join(Input.__annotations__)
+        super().__init__(
+            f"there is no {name!r} in the input: it has {known}. A thread goes on from what its saver keeps "
+            "(`checkpointer=` or a server's); `update_state` edits that, and `load` replaces the tasks"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +143,12 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         """Run, see `Pregel.stream`; when there is another run on the thread, after it.
 
         Raises:
+            InputError: there is something in the input that no turn takes; nothing was written.
             ForeignThreadError: the thread is another user's; nothing was written.
             ThreadBusyError: the other run took too long; nothing was written, and one can try again.
         """
         given = self._given(config)
+        _admitted(input, given)
         place = self._place(given)
         if place is None:
             yield from super().stream(input, config, context=context, **more)
@@ -153,8 +168,8 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         **more: Any,
     ) -> AsyncIterator[Any]:
         """See `stream`."""
-        given = self._given(config)
-        run = super().astream
+        given, run = self._given(config), super().astream
+        _admitted(input, given)
         async with AsyncExitStack() as stack:
             if place := self._place(given):
                 held = alone_async(place.saver, place.thread, place.space, self.patience)
@@ -167,6 +182,19 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             await stack.enter_async_context(aclosing(parts))
             async for part in parts:
                 yield part
+
+    def bulk_update_state(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """See `Pregel.bulk_update_state`; edits of tasks are of the turn that they come after."""
+        return super().bulk_update_state(config, dated(supersteps, self.get_state(config).values))
+
+    async def abulk_update_state(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """See `bulk_update_state`."""
+        state = await self.aget_state(config)
+        return await super().abulk_update_state(config, dated(supersteps, state.values))
 
     def get_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
         """See `Pregel.get_graph`; nodes that only answer for one that failed are not drawn."""
@@ -211,6 +239,13 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             space = self._own_checkpoint_config(config)["configurable"].get("checkpoint_ns", "")
             return Place(saver, str(thread), str(space))
         return None if TASK in given else Place(saver, str(thread))
+
+
+def _admitted(given: Any, configurable: Mapping[str, Any]) -> None:
+    """Refuse what no turn takes; a host's own state, of which a node of it is given all, is passed over."""
+    if isinstance(given, Mapping) and TASK not in configurable:
+        for name in given.keys() - Input.__annotations__.keys():
+            raise InputError(str(name))
 
 
 def _without_handlers(drawn: Graph) -> Graph:

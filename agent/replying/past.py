@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taskloom.agent.language.wording import be, clip, join, quoted, sentence, the, title_of, value_of
+from taskloom.agent.language.wording import be, clip, join, sentence, the, title_of, value_of, you_said
 from taskloom.memory.claims import Answer, told
 from taskloom.memory.operations import is_part, names
 from taskloom.memory.tasks import Revision, TaskNode
@@ -30,7 +30,7 @@ def told_history(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[s
                 told.append(_past(state, last=following is None))
         entries = told[-INLINE:]
         turn, said = _reason(node)
-        words = f" (in turn {turn} you said: {quoted(said, 120)})" if said and len(states) > 1 else ""
+        words = f" (in turn {turn} {you_said(said, 120)})" if said and len(states) > 1 else ""
         found.append(sentence(f"{tell.names.full(node)}: {', '.join(entries)}{words}"))
     return found
 
@@ -96,7 +96,7 @@ def _began_before(tell: Telling, node: TaskNode) -> list[str]:
     since = sentence(
         f"{name} {be(name)} {clip(node.value or '')} since turn {first.turn}, and was not set before"
     )
-    return [since, f"In turn {whole.turn} you said: {quoted(whole.said, 120)}."]
+    return [since, f"In turn {whole.turn} {you_said(whole.said, 120)}."]
 
 
 def _gave_way(node: TaskNode, gone: Sequence[TaskNode]) -> str:
@@ -122,7 +122,7 @@ def told_why(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
         turn, said = verdict.until or verdict.since or turn, verdict.said
     found = [f"It has been so since turn {turn}."]
     if said:
-        found = [f"Because in turn {turn} you said: {quoted(said, 120)}."]
+        found = [f"Because in turn {turn} {you_said(said, 120)}."]
     whole = _split_whole(tell, nodes)
     if whole is not None:
         return [*found, *_split_story(tell, whole)]
@@ -143,7 +143,7 @@ def told_why(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
 def _why_waiting(tell: Telling, node: TaskNode) -> list[str]:
     """What a task waits for, and the words that made it wait."""
     linked = next((state for state in reversed(node.states()) if state.op == "link"), node.states()[0])
-    return [tell.waits(node), sentence(f"in turn {linked.turn} you said: {quoted(linked.said, 120)}")]
+    return [tell.waits(node), sentence(f"in turn {linked.turn} {you_said(linked.said, 120)}")]
 
 
 def _cause_of(tell: Telling, nodes: Sequence[TaskNode], wanted: str) -> TaskNode:

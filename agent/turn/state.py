@@ -23,7 +23,7 @@ from taskloom.agent.settings import Style
 from taskloom.memory.claims import Answer
 from taskloom.memory.operations import Clarify, Operation
 from taskloom.memory.records import Experience, IntentUnit
-from taskloom.memory.tasks import CONTENT, TaskGraph, TaskNode
+from taskloom.memory.tasks import BY_HAND, CONTENT, TaskGraph, TaskNode
 
 from .calls import Act
 from .reading import Usage
@@ -66,6 +66,7 @@ class Turn(BaseModel):
     number: int = Field(default=0, description="Of the thread's turns, the first one 1.")
     user: str = Field(default="", description="Whose turn it was: the owner of the long-term memory.")
     utterance: str = Field(default="", description="What the user said.")
+    read: tuple[str, ...] = Field(default=(), description="Ids of the messages that this stood in.")
     steps: tuple[Step, ...] = Field(default=(), description="What was said, step by step, as it was read.")
     operations: tuple[Operation, ...] = Field(
         default=(), description="The same as operations on tasks, by their ids."
@@ -256,10 +257,12 @@ def _edited(key: str, value: Any, before: TaskNode | None) -> TaskNode:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise ValueError(f"tasks: {key}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
-    if before is None or node.history != before.history or node.content() == before.content():
+    if before is None or node.history != before.history:
         return node
+    if node.content() == before.content():
+        return node.model_copy(update={"turn": before.turn})
     new = {name: getattr(node, name) for name in CONTENT}
-    return before.changed(turn=node.turn, op="edit", said="edited by hand", **new)
+    return before.changed(turn=node.turn, op="edit", said=BY_HAND, **new)
 
 
 def merge_messages(messages: Sequence[Any], writes: Sequence[Any]) -> list[AnyMessage]:
