@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -58,8 +58,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @contextmanager
-def serving(home: Path, **more: Any) -> Iterator[str]:
-    """A server as `make serve` starts it, by its address; more: of its configuration."""
+def serving(home: Path, *, under: Sequence[str] = (), **more: Any) -> Iterator[str]:
+    """A server as `make serve` starts it, by its address.
+
+    under: what its command is given to; more: of its configuration.
+    """
     shutil.copy(ROOT / "tests" / "scripted.py", home / "scripted.py")
     config = json.loads((ROOT / "langgraph.json").read_text())
     shutil.copy(ROOT / "app.py", home / "app.py")
@@ -72,7 +75,7 @@ def serving(home: Path, **more: Any) -> Iterator[str]:
         port = probe.getsockname()[1]
     made = subprocess.run(["make", "-n", "serve", f"PORT={port}"], cwd=ROOT, capture_output=True, check=True)
     _, *arguments = shlex.split(made.stdout.decode().splitlines()[-1])
-    command = [sys.executable, "-m", "langgraph_cli", *arguments, "--no-reload"]
+    command = [*under, sys.executable, "-m", "langgraph_cli", *arguments, "--no-reload"]
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("COV", "OPENAI"))
     }

@@ -16,7 +16,7 @@ from langgraph.types import Checkpointer
 from taskloom.agent.settings import settings
 from taskloom.agent.turn.state import Context, Input, Output, State
 
-from .act_node import act_node, goes_on
+from .act_node import act_node, route_to_tools
 from .nodes import (
     apologise,
     classify_intent,
@@ -69,18 +69,20 @@ def build_graph(
         # Nothing has been changed yet while these two run, so an error can be answered instead of raised.
         handler: Any = apologise if node in (decompose, classify_intent) else None
         builder.add_node(
-            node.__name__, _told(node.__name__, partial(node, services=services)), error_handler=handler
+            node.__name__, _announcing(node.__name__, partial(node, services=services)), error_handler=handler
         )
     for before, after in pairwise([START, *names, END]):
         if before != "fill_slots":
             builder.add_edge(before, after)
     builder.add_node("act", act_node(services))
     builder.add_edge("act", "respond")
-    builder.add_conditional_edges("fill_slots", partial(goes_on, services=services), ["act", "respond"])
+    builder.add_conditional_edges(
+        "fill_slots", partial(route_to_tools, services=services), ["act", "respond"]
+    )
     return Taskgraph.of(builder.compile(checkpointer=checkpointer, name=name), patience)
 
 
-def _told(name: str, node: Callable[..., Any]) -> Callable[..., Any]:
+def _announcing(name: str, node: Callable[..., Any]) -> Callable[..., Any]:
     """A node that tells what it is at; the act node does so by itself, of each call."""
 
     def run(state: State, runtime: Runtime[Context]) -> Any:

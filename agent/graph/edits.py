@@ -15,25 +15,27 @@ from .access import turn_of
 _OVERWRITE = "__overwrite__"  # LangGraph's form of an `Overwrite` as plain data
 
 
-def dated(supersteps: Sequence[Sequence[StateUpdate]], state: Mapping[str, Any]) -> list[list[StateUpdate]]:
+def date_edits(
+    supersteps: Sequence[Sequence[StateUpdate]], state: Mapping[str, Any]
+) -> list[list[StateUpdate]]:
     """Updates of a state, the edits of tasks among them with their turn.
 
     Only fields as plain data are edits; who gives a whole history, or a turn, knows when it was.
     """
-    return [[_update(one, state) for one in updates] for updates in supersteps]
+    return [[_date_update(one, state) for one in updates] for updates in supersteps]
 
 
-def _update(update: StateUpdate, state: Mapping[str, Any]) -> StateUpdate:
+def _date_update(update: StateUpdate, state: Mapping[str, Any]) -> StateUpdate:
     values: Any = update.values
     tasks = values.get("tasks") if isinstance(values, Mapping) else None
     if not isinstance(tasks, Mapping) or _OVERWRITE in tasks:
         return update
     known, turn = tasks_in(state.get("tasks", {})), turn_of(state).number
-    edits = {key: _dated(node, known.get(key), turn) for key, node in tasks.items()}
+    edits = {key: _date_edit(node, known.get(key), turn) for key, node in tasks.items()}
     return update._replace(values={**values, "tasks": edits})
 
 
-def _dated(node: Any, before: Any, turn: int) -> Any:
+def _date_edit(node: Any, before: Any, turn: int) -> Any:
     if not isinstance(node, Mapping):
         return node
     if before is None:

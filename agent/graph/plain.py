@@ -17,19 +17,13 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.types import Overwrite
 from pydantic import BaseModel
 
-from taskloom.agent.turn.calls import Act, Call
+from taskloom.agent.turn.calls import Call
 from taskloom.agent.turn.state import Pending, Turn
 from taskloom.memory.operations import Clarify
 from taskloom.memory.tasks import TaskNode
 
-STORED = (
-    TaskNode,
-    Turn,
-    Clarify,
-    Pending,
-    Call,
-    Act,
-)  # the models of the state; no other is made from a saver
+# The models of the state; no other is made from what a saver holds.
+STORED = (TaskNode, Turn, Clarify, Pending, Call, ToolRun)
 _KINDS: dict[str, type[BaseModel]] = {kind.__name__: kind for kind in STORED}
 _TYPE = "__taskloom__"  # a key of the dict that stands for a model: its type
 _DICT = "dict"  # for a dict that has this key itself
@@ -72,7 +66,7 @@ class PlainSerializer(JsonPlusSerializer):
         return self
 
 
-def plainly(saver: BaseCheckpointSaver[Any]) -> BaseCheckpointSaver[Any]:
+def plain_saver(saver: BaseCheckpointSaver[Any]) -> BaseCheckpointSaver[Any]:
     """The same saver, that is given plain data; a shallow copy, as `with_allowlist` makes one."""
     if isinstance(saver.serde, PlainSerializer):
         return saver

@@ -20,10 +20,10 @@ from langgraph.types import StateUpdate
 from taskloom.agent.turn.state import Context, Input, Output, State
 
 from .access import context_from, turn_of
-from .edits import dated
-from .locks import alone, alone_async
+from .edits import date_edits
+from .locks import exclusive, exclusive_async
 from .nested import TASK, HostCall
-from .plain import plainly
+from .plain import plain_saver
 
 _RUNTIME = "__pregel_runtime"  # what a run lends to graphs that are called in it; LangGraph's name
 _HANDLER = "__error_handler__"  # how it names nodes that answer for one that failed
@@ -69,13 +69,13 @@ class Place:
     def owner(self) -> str:
         """Whose thread it is: the user of its first turn; '' where there is none."""
         latest = self.saver.get_tuple(self.config)
-        return _noted(latest) or (next(iter(self.speakers()), "") if latest else "")
+        return _owner_in(latest) or (next(iter(self.speakers()), "") if latest else "")
 
     async def owner_async(self) -> str:
         """See `owner`."""
         latest = await self.saver.aget_tuple(self.config)
-        if latest is None or _noted(latest):
-            return _noted(latest)
+        if latest is None or _owner_in(latest):
+            return _owner_in(latest)
         return next(iter(_speakers([one async for one in self.saver.alist(self.config)])), "")
 
     def has(self, noted: dict[str, Any]) -> bool:
@@ -91,7 +91,7 @@ class Place:
         return _speakers(self.saver.list(self.config))
 
 
-def _noted(latest: CheckpointTuple | None) -> str:
+def _owner_in(latest: CheckpointTuple | None) -> str:
     return str(latest.checkpoint["channel_values"].get("owner") or "") if latest else ""
 
 
@@ -101,7 +101,7 @@ def _speakers(history: Iterable[CheckpointTuple]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(turn.user for turn in reversed(turns) if turn.user))
 
 
-def admit(user: str, thread: str, owner: str) -> None:
+def check_owner(user: str, thread: str, owner: str) -> None:
     """Let a user speak in a thread.
 
     Raises:
@@ -148,13 +148,13 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             ThreadBusyError: the other run took too long; nothing was written, and one can try again.
         """
         given = self._given(config)
-        _admitted(input, given)
+        _check_input(input, given)
         place = self._place(given)
         if place is None:
             yield from super().stream(input, config, context=context, **more)
             return
-        with alone(place.saver, place.thread, place.space, self.patience):
-            admit(_speaker(context, given), place.thread, place.owner())
+        with exclusive(place.saver, place.thread, place.space, self.patience):
+            check_owner(_speaker(context, given), place.thread, place.owner())
             if call := self._call(given):
                 config = call.config(config, new=call.resuming and not place.has(call.filter))
             yield from super().stream(input, config, context=context, **more)
@@ -169,12 +169,12 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
     ) -> AsyncIterator[Any]:
         """See `stream`."""
         given, run = self._given(config), super().astream
-        _admitted(input, given)
+        _check_input(input, given)
         async with AsyncExitStack() as stack:
             if place := self._place(given):
-                held = alone_async(place.saver, place.thread, place.space, self.patience)
+                held = exclusive_async(place.saver, place.thread, place.space, self.patience)
                 await stack.enter_async_context(held)
-                admit(_speaker(context, given), place.thread, await place.owner_async())
+                check_owner(_speaker(context, given), place.thread, await place.owner_async())
                 if call := self._call(given):
                     new = call.resuming and not await place.has_async(call.filter)
                     config = call.config(config, new=new)
@@ -187,14 +187,14 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> RunnableConfig:
         """See `Pregel.bulk_update_state`; edits of tasks are of the turn that they come after."""
-        return super().bulk_update_state(config, dated(supersteps, self.get_state(config).values))
+        return super().bulk_update_state(config, date_edits(supersteps, self.get_state(config).values))
 
     async def abulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> RunnableConfig:
         """See `bulk_update_state`."""
         state = await self.aget_state(config)
-        return await super().abulk_update_state(config, dated(supersteps, state.values))
+        return await super().abulk_update_state(config, date_edits(supersteps, state.values))
 
     def get_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
         """See `Pregel.get_graph`; nodes that only answer for one that failed are not drawn."""
@@ -207,7 +207,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
     def _resolve_checkpointer(self, config: RunnableConfig) -> BaseCheckpointSaver[Any] | None:
         """The saver of runs and of all that reads or edits their state: it is given plain data."""
         saver = super()._resolve_checkpointer(config)
-        return plainly(saver) if isinstance(saver, BaseCheckpointSaver) else saver
+        return plain_saver(saver) if isinstance(saver, BaseCheckpointSaver) else saver
 
     def _own_checkpoint_config(self, config: RunnableConfig) -> RunnableConfig:
         """Where it is kept in a host's thread: under its name, whichever of the host's nodes calls."""
@@ -241,7 +241,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         return None if TASK in given else Place(saver, str(thread))
 
 
-def _admitted(given: Any, configurable: Mapping[str, Any]) -> None:
+def _check_input(given: Any, configurable: Mapping[str, Any]) -> None:
     """Refuse what no turn takes; a host's own state, of which a node of it is given all, is passed over."""
     if isinstance(given, Mapping) and TASK not in configurable:
         for name in given.keys() - Input.__annotations__.keys():
