@@ -79,7 +79,7 @@ def serving(home: Path, *, under: Sequence[str] = (), **more: Any) -> Iterator[s
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("COV", "OPENAI"))
     }
-    environment["TASKLOOM_HOME"] = str(home / "home")
+    environment.setdefault("TASKLOOM_HOME", str(home / "home"))
     if (home / "agent.yaml").exists():
         environment["TASKLOOM_TOOLS"] = str(home / "agent.yaml")
     log = (home / "log").open("w")

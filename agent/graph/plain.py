@@ -17,7 +17,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.types import Overwrite
 from pydantic import BaseModel
 
-from taskloom.agent.turn.calls import Call
+from taskloom.agent.turn.calls import Call, ToolRun
 from taskloom.agent.turn.state import Pending, Turn
 from taskloom.memory.operations import Clarify
 from taskloom.memory.tasks import TaskNode
