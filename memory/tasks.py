@@ -18,6 +18,7 @@ from . import dag
 
 Turn = Annotated[int, Field(ge=0, le=10**9)]
 Status = Literal["open", "proposed", "filled", "done", "inactive", "removed"]
+BY_HAND = "edited by hand"  # in place of words, where none brought a state about
 GONE: frozenset[str] = frozenset({"inactive", "removed"})
 
 
@@ -29,7 +30,7 @@ class Revision(BaseModel):
     slot: str = Field(description="Dotted, value-free name, e.g. 'trip.destination'.")
     title: str = Field(description="What to call the task in a reply.")
     value: str | None = Field(default=None, description="What the slot holds, in the user's words.")
-    status: Status = "open"
+    status: Status = Field(default="open", description="How far it is; inactive and removed are out.")
     parent: str | None = Field(default=None, description="Id of the task this one is a part of.")
     depends_on: tuple[str, ...] = Field(default=(), description="Ids of prerequisites, also shared ones.")
     stale_since: Turn | None = Field(default=None, description="Turn in which a prerequisite changed.")

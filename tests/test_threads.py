@@ -23,8 +23,9 @@ from pydantic import create_model
 
 from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.graph.build import build_graph
+from taskloom.agent.graph.plain import STORED, UnknownTypeError
 from taskloom.agent.settings import Settings
-from taskloom.agent.threads.checkpoints import STORED, CompactSerializer, UnknownTypeError
+from taskloom.agent.threads.checkpoints import CompactSerializer
 from taskloom.agent.threads.store import ThreadBusyError, Threads
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.calls import Call, ToolRun

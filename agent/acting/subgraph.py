@@ -159,6 +159,10 @@ def make_calls(state: ActState, runtime: Runtime[Any]) -> Update:
         return run.model_copy(update={"earlier": run.earlier and run.key not in told})
 
     calls = state.get("calls", ())
+    for one in calls:
+        acting.tell(
+            {"node": "act", "doing": f"Calling {spoken(one.tool)}", "tool": one.tool, "task": one.place}
+        )
     with ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="taskloom-act") as pool:
         made = tuple(pool.map(lambda one: copy_context().run(make, one), calls))
     return {

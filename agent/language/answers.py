@@ -133,11 +133,11 @@ GROUP_WAS_NOW = Reply("at first (turn {turn}) it was {first:20}; now it is {now:
 SO_SINCE = Reply("{task} {task:is} {value} since turn {turn}, and was not set before").shows(
     "The place is Rome since turn 2, and was not set before.", task="the place", value="Rome", turn=2
 )
-YOU_SAID = Reply("in turn {turn} you said: {words}").shows(
-    'In turn 2 you said: "make it Rome".', turn=2, words='"make it Rome"'
+YOU_SAID = Reply("in turn {turn} {cause}").shows(
+    'In turn 2 you said: "make it Rome".', turn=2, cause='you said: "make it Rome"'
 )
-BECAUSE = Reply("Because in turn {turn} you said: {words}.").shows(
-    'Because in turn 2 you said: "make it Rome".', turn=2, words='"make it Rome"'
+BECAUSE = Reply("Because in turn {turn} {cause}.").shows(
+    'Because in turn 2 you said: "make it Rome".', turn=2, cause='you said: "make it Rome"'
 )
 SINCE_TURN = Reply("It has been so since turn {turn}.").shows("It has been so since turn 2.", turn=2)
 IT_IS_NOW = Reply("it is {now} now; before that, it was {former}").shows(

@@ -11,7 +11,7 @@ from typing import Any
 from zlib import crc32
 
 from taskloom.memory.records import now
-from taskloom.memory.tasks import Revision
+from taskloom.memory.tasks import BY_HAND, Revision
 
 NOT_UNDERSTOOD = (
     "I am not sure that I understood that, so I changed nothing. Could you say it in shorter sentences?"
@@ -97,6 +97,11 @@ def _cut(text: str, width: int) -> str:
 def quoted(text: str, width: int = 80) -> str:
     """The user's words between double quotes, clipped; double quotes inside become single ones."""
     return '"' + re.sub(r"[\"“”]", "'", clip(text, width)).rstrip(".") + '"'
+
+
+def you_said(said: str, width: int = 80) -> str:
+    """'you said: "..."', or that there were no words."""
+    return f"it was {BY_HAND}" if said == BY_HAND else f"you said: {quoted(said, width)}"
 
 
 def join(items: Iterable[str], *, limit: int = 8, last: str = "and") -> str:

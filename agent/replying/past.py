@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taskloom.agent.language import answers
-from taskloom.agent.language.wording import clip, quoted, the, title_of, value_of
+from taskloom.agent.language.wording import clip, the, title_of, value_of, you_said
 from taskloom.memory.claims import Answer, state_text
 from taskloom.memory.operations import is_part, names
 from taskloom.memory.tasks import Revision, TaskNode
@@ -31,7 +31,7 @@ def history_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode])
                 told.append(_past(state, last=following is None))
         entries = told[-INLINE:]
         turn, said = _reason(node)
-        words = f" (in turn {turn} you said: {quoted(said, 120)})" if said and len(states) > 1 else ""
+        words = f" (in turn {turn} {you_said(said, 120)})" if said and len(states) > 1 else ""
         found.append(answers.STATES(task=context.names.full(node), states=f"{', '.join(entries)}{words}"))
     return found
 
@@ -97,7 +97,7 @@ def _began_before(context: AnswerContext, node: TaskNode) -> list[str]:
         return []
     name = context.names.full(node)
     since = answers.SO_SINCE(task=name, value=clip(node.value or ""), turn=first.turn)
-    return [since, answers.YOU_SAID(turn=whole.turn, words=f"{quoted(whole.said, 120)}.")]
+    return [since, answers.YOU_SAID(turn=whole.turn, cause=f"{you_said(whole.said, 120)}.")]
 
 
 def _gave_way(node: TaskNode, gone: Sequence[TaskNode]) -> str:
@@ -123,7 +123,7 @@ def why_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> 
         turn, said = verdict.until or verdict.since or turn, verdict.said
     found = [answers.SINCE_TURN(turn=turn)]
     if said:
-        found = [answers.BECAUSE(turn=turn, words=quoted(said, 120))]
+        found = [answers.BECAUSE(turn=turn, cause=you_said(said, 120))]
     whole = _split_whole(context, nodes)
     if whole is not None:
         return [*found, *_split_story(context, whole)]
@@ -140,7 +140,7 @@ def why_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> 
 def _why_waiting(context: AnswerContext, node: TaskNode) -> list[str]:
     """What a task waits for, and the words that made it wait."""
     linked = next((state for state in reversed(node.states()) if state.op == "link"), node.states()[0])
-    return [context.waits(node), answers.YOU_SAID(turn=linked.turn, words=quoted(linked.said, 120))]
+    return [context.waits(node), answers.YOU_SAID(turn=linked.turn, cause=you_said(linked.said, 120))]
 
 
 def _cause_of(context: AnswerContext, nodes: Sequence[TaskNode], wanted: str) -> TaskNode:

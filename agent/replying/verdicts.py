@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taskloom.agent.language import answers
-from taskloom.agent.language.wording import be, clip, quoted, the, title_of
+from taskloom.agent.language.wording import be, clip, quoted, the, title_of, you_said
 from taskloom.memory.claims import Answer, Verdict, state_text
 from taskloom.memory.operations import names
 from taskloom.memory.tasks import TaskNode
@@ -105,7 +105,7 @@ def _was(context: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
         what = f"it was {claimed}"
     if place.startswith(" as "):
         what = f"{place[4:]} was {claimed}"
-    said = f" (you said: {quoted(verdict.said)})" if verdict.said else ""
+    said = f" ({you_said(verdict.said)})" if verdict.said else ""
     turn = f"in turn {verdict.until}" if verdict.until else "later"
     if answer.question.denied:
         end = f"{turn} it was {_ended(verdict)}" if verdict.op or verdict.replaced_by else ""

@@ -15,9 +15,9 @@ from weakref import WeakValueDictionary
 from filelock import FileLock, Timeout
 from langchain_core.runnables import RunnableConfig
 
+from taskloom.agent.graph.access import turn_of
 from taskloom.agent.graph.locks import ThreadBusyError, exclusive, lock_file
 from taskloom.agent.graph.runs import Place
-from taskloom.agent.turn.state import Turn
 from taskloom.memory.private import keep_private
 
 from .checkpoints import WarmSaver
@@ -97,7 +97,7 @@ class Threads:
         found = []
         for thread, last in rows:
             if newest := self.saver.get_tuple(run_config(thread, checkpoint_id=last)):
-                turn = newest.checkpoint["channel_values"].get("turn", Turn())
+                turn = turn_of(newest.checkpoint["channel_values"])
                 used = datetime.fromisoformat(newest.checkpoint["ts"])
                 title = self._title(thread) or turn.utterance
                 found.append(ThreadInfo(thread, turn.number, used, title, self.place(thread).owner()))
@@ -117,8 +117,8 @@ class Threads:
             ).fetchall()
         for (checkpoint,) in rows:
             found = self.saver.get_tuple(run_config(thread, checkpoint_id=checkpoint))
-            if found and (turn := found.checkpoint["channel_values"].get("turn")):
-                return str(turn.utterance)
+            if found and (turn := turn_of(found.checkpoint["channel_values"])).number:
+                return turn.utterance
         return ""
 
     def delete(self, thread: str) -> None:
