@@ -1,4 +1,4 @@
-"""No output steers a terminal or turns the order of what stands beside it: left out of text, escaped in JSON."""
+"""No output steers a terminal or turns the order of text: left out of what is shown, escaped in JSON."""
 
 import json
 import re

@@ -18,6 +18,7 @@ from langgraph.graph.state import CompiledStateGraph
 from taskloom.agent.turn.state import Context, Input, Output, State
 
 from .access import context_from, turn_of
+from .approvals import answered
 from .locks import alone, alone_async
 
 # What a run lends to graphs that are called in it, in `configurable`; LangGraph's names.
@@ -129,6 +130,8 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             return
         with alone(place.saver, place.thread, place.space, self.patience):
             admit(_speaker(context, given), place.thread, place.owner())
+            if _TASK not in given:  # else what is resumed is the caller's
+                input = answered(input, place.saver.get_tuple(place.config))  # noqa: A001
             yield from super().stream(input, config, context=context, **more)
 
     async def astream(
@@ -141,12 +144,14 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
     ) -> AsyncIterator[Any]:
         """See `stream`."""
         given = self._given(config)
-        parts = cast(AsyncGenerator[Any], super().astream(input, config, context=context, **more))
         async with AsyncExitStack() as stack:
             if place := self._place(given):
                 held = alone_async(place.saver, place.thread, place.space, self.patience)
                 await stack.enter_async_context(held)
                 admit(_speaker(context, given), place.thread, await place.owner_async())
+                if _TASK not in given:
+                    input = answered(input, await place.saver.aget_tuple(place.config))  # noqa: A001
+            parts = cast(AsyncGenerator[Any], super().astream(input, config, context=context, **more))
             await stack.enter_async_context(aclosing(parts))
             async for part in parts:
                 yield part
