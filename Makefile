@@ -25,7 +25,7 @@ export LANGGRAPH_CLI_NO_ANALYTICS ?= 1
 export LANGGRAPH_NO_VERSION_CHECK ?= true
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test coverage lint format types imports wheel bench serve constraints clean
+.PHONY: help install demo test attack coverage lint format types imports wheel bench serve constraints clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ demo: install  ## play a real dialogue and draw the task tree as it changes
 
 test: install  ## run the tests (FULL=1 for the full run, ARGS='-k name' for some)
 	$(BIN)/python -m pytest -n $(WORKERS) $(COV) $(ARGS)
+
+attack: install  ## the attack alone, in full, on this machine: kills, damage, full disks, faults, others' data, hostile text
+	HYPOTHESIS_PROFILE=full timeout 3600 $(BIN)/python -m pytest -n $(WORKERS) -m attack $(ARGS)
 
 coverage:  ## hold memory/ to all of its branches, after `make test`
 	$(BIN)/python -m coverage report --include='memory/*' --fail-under=100

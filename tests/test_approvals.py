@@ -18,6 +18,8 @@ from taskloom.tools.calls import call
 from taskloom.tools.registry import equip
 from taskloom.tools.shared import Shared
 
+pytestmark = pytest.mark.attack
+
 ASK = Context(approve=True)
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
 

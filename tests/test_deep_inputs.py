@@ -19,6 +19,8 @@ from taskloom.memory.operations import Add, Split, apply
 from taskloom.memory.operations import Part as SplitPart
 from taskloom.memory.tasks import DEPTH, GraphError, TaskGraph
 
+pytestmark = pytest.mark.attack
+
 DIGITS = "9" * 10_000
 LISTS = "[" * 100_000 + "]" * 100_000
 OBJECTS = '{"a":' * 5_000 + "1" + "}" * 5_000

@@ -14,6 +14,8 @@ from taskloom.memory.shown import escaped, safe
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.tools.readable import plain
 
+pytestmark = pytest.mark.attack
+
 STEERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 HOSTILE = "Rome\x1b[2J\x9b31m \u202eelif\u202c \u2066x\u2069 \x85 end"
 GRAPH = TaskGraph([
