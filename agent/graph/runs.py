@@ -19,7 +19,7 @@ from taskloom.agent.turn.state import Context, Input, Output, State
 
 from .access import context_from, turn_of
 from .approvals import answered
-from .locks import alone, alone_async
+from .locks import exclusive, exclusive_async
 
 # What a run lends to graphs that are called in it, in `configurable`; LangGraph's names.
 _TASK, _RUNTIME = "__pregel_task_id", "__pregel_runtime"
@@ -54,13 +54,13 @@ class Place:
     def owner(self) -> str:
         """Whose thread it is: the user of its first turn; '' where there is none."""
         latest = self.saver.get_tuple(self.config)
-        return _noted(latest) or (next(iter(self.speakers()), "") if latest else "")
+        return _owner_in(latest) or (next(iter(self.speakers()), "") if latest else "")
 
     async def owner_async(self) -> str:
         """See `owner`."""
         latest = await self.saver.aget_tuple(self.config)
-        if latest is None or _noted(latest):
-            return _noted(latest)
+        if latest is None or _owner_in(latest):
+            return _owner_in(latest)
         return next(iter(_speakers([one async for one in self.saver.alist(self.config)])), "")
 
     def speakers(self) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ class Place:
         return _speakers(self.saver.list(self.config))
 
 
-def _noted(latest: CheckpointTuple | None) -> str:
+def _owner_in(latest: CheckpointTuple | None) -> str:
     return str(latest.checkpoint["channel_values"].get("owner") or "") if latest else ""
 
 
@@ -78,7 +78,7 @@ def _speakers(history: Iterable[CheckpointTuple]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(turn.user for turn in reversed(turns) if turn.user))
 
 
-def admit(user: str, thread: str, owner: str) -> None:
+def check_owner(user: str, thread: str, owner: str) -> None:
     """Let a user speak in a thread.
 
     Raises:
@@ -128,8 +128,8 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         if place is None:
             yield from super().stream(input, config, context=context, **more)
             return
-        with alone(place.saver, place.thread, place.space, self.patience):
-            admit(_speaker(context, given), place.thread, place.owner())
+        with exclusive(place.saver, place.thread, place.space, self.patience):
+            check_owner(_speaker(context, given), place.thread, place.owner())
             if _TASK not in given:  # else what is resumed is the caller's
                 input = answered(input, place.saver.get_tuple(place.config))  # noqa: A001
             yield from super().stream(input, config, context=context, **more)
@@ -146,9 +146,9 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         given = self._given(config)
         async with AsyncExitStack() as stack:
             if place := self._place(given):
-                held = alone_async(place.saver, place.thread, place.space, self.patience)
+                held = exclusive_async(place.saver, place.thread, place.space, self.patience)
                 await stack.enter_async_context(held)
-                admit(_speaker(context, given), place.thread, await place.owner_async())
+                check_owner(_speaker(context, given), place.thread, await place.owner_async())
                 if _TASK not in given:
                     input = answered(input, await place.saver.aget_tuple(place.config))  # noqa: A001
             parts = cast(AsyncGenerator[Any], super().astream(input, config, context=context, **more))
