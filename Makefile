@@ -32,7 +32,7 @@ export LANGGRAPH_NO_VERSION_CHECK ?= true
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check coverage lint format types imports wheel bench serve constraints clean
+.PHONY: help install demo test attack check coverage lint format types imports wheel bench serve constraints clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ demo: install  ## play a real dialogue and draw the task tree as it changes
 
 test: install  ## run the tests (ARGS='-k name' for some, COVERAGE=1 to measure, FULL=1 for the full run)
 	$(BIN)/python -m pytest -n $(WORKERS) $(COV) $(ARGS)
+
+attack: install  ## the attack alone, in full, on this machine: kills, damage, full disks, faults, others' data, hostile text
+	HYPOTHESIS_PROFILE=full timeout 3600 $(BIN)/python -m pytest -n $(WORKERS) -m attack $(ARGS)
 
 check: $(EXTRAS)  ## all that has to hold: tests with coverage and more examples, lint, types, imports, wheel
 	$(MAKE) test COVERAGE=1 PROFILE=check

@@ -196,6 +196,7 @@ def test_only_its_owner_may_read_it(path: Path, opened: FileJournal) -> None:
     assert [stat.S_IMODE(one.stat().st_mode) for one in path.parent.glob("calls.sqlite*")] == [0o600]
 
 
+@pytest.mark.attack
 def test_forget_leaves_no_byte_of_a_user(path: Path, opened: FileJournal) -> None:
     long = entry("k1", user="ann-of-oslo").model_copy(update={"args": {"note": "secret sea view " * 2_000}})
     opened.begin(long)
@@ -241,6 +242,7 @@ def test_a_place_where_none_can_be_is_told(tmp_path: Path) -> None:
         FileJournal(tmp_path / "file" / "calls.sqlite")
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize(
     "broken", [lambda data: b"x" * 5_000, lambda data: data[:100] + b"\xff" * len(data[100:])]
 )

@@ -654,6 +654,7 @@ def test_any_json_gives_steps_on_known_tasks_or_an_error(value: Any) -> None:
         json.dumps(step.model_dump()).encode()
 
 
+@pytest.mark.attack
 @given(st.data())
 def test_a_damaged_reply_never_loses_a_step(data: st.DataObject) -> None:
     """Whatever is cut out of or put into a reply: it is refused, or read as plain JSON says."""

@@ -19,6 +19,8 @@ from taskloom.agent.turn.reading import View
 from taskloom.memory.operations import Clarify
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
+pytestmark = pytest.mark.attack
+
 REPEATED = {
     "letters": "a", "capitals": "A", "digits": "7", "blanks": " ", "line ends": "\n", "tabs": "\t ",
     "full stops": ".", "commas": ",", "dashes": "-", "long dashes": "—", "question marks": "?",

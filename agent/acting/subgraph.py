@@ -255,7 +255,14 @@ def _with_key(acting: Acting, turn: Turn, one: Call, known: Sequence[Entry]) -> 
 
 
 def _decisions(decision: Decision, count: int) -> tuple[CallDecision, ...]:
-    """The decision on each of some calls; those that are not decided on are rejected."""
+    """The decision on each of some calls; those that are not decided on are rejected.
+
+    Where there are too many, which is meant for which call is not known: all are rejected.
+    """
+    if len(decision.decisions) > count:
+        told = f"{len(decision.decisions)} decisions on {count} call{'s' if count != 1 else ''}"
+        refused = CallDecision(type="reject", message=f"there were {told}, so none of them counts")
+        return (refused,) * count
     if not decision.decisions:
         return (CallDecision(type="approve" if decision.approve else "reject"),) * count
     missing = CallDecision(type="reject", message="there was no decision on it")

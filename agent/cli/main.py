@@ -431,6 +431,7 @@ def doctor(as_json: AsJson = False) -> None:
 def _fail(error: Exception) -> NoReturn:
     """Say in one line what is wrong, and end."""
     from taskloom.agent.settings import Settings
+    from taskloom.memory.shown import safe
 
     from .problems import InputError, explain
 
@@ -444,6 +445,6 @@ def _fail(error: Exception) -> NoReturn:
         told = (
             f"unexpected {type(error).__name__}: {first}: please report it with what `taskloom --debug` says"
         )
-    typer.echo(f"taskloom: {told}", err=True)
+    typer.echo(f"taskloom: {safe(told)}", err=True)
     wrong = isinstance(error, InputError | FileNotFoundError | IsADirectoryError)
     raise typer.Exit(WRONG if wrong else FAILED)

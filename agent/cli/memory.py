@@ -186,13 +186,14 @@ def export(
 ) -> None:
     """Write all records, one JSON object a line, and before them how many steps their policies count."""
     from taskloom.memory.records import Stream
+    from taskloom.memory.shown import escaped
 
     from .chat import write_file
 
     with _opened(user) as longterm:
         found, stream = longterm.store.records(user), longterm.store.stream(user)
     lines = found if stream == Stream() else (stream, *found)
-    text = "".join(f"{line.model_dump_json()}\n" for line in lines)
+    text = "".join(f"{escaped(line.model_dump_json())}\n" for line in lines)
     if path is None:
         typer.echo(text, nl=False)
         return

@@ -165,7 +165,7 @@ def _show(found: Iterable[Equipped]) -> None:
             *([f"gives {one.gives}"] if one.gives else []),
             *marks,
         ]
-        out.print(f"{one.name}{': ' if parts else ''}{'; '.join(parts)}")
+        out.print(f"{safe(one.name)}{': ' if parts else ''}{'; '.join(parts)}")
         told = safe(" ".join(one.tool.description.split())[:200])
         out.print(fill(told, out.width - 1, initial_indent="    ", subsequent_indent="    "))
 

@@ -20,6 +20,7 @@ from langgraph.types import StateUpdate
 from taskloom.agent.turn.state import Context, Input, Output, State
 
 from .access import context_from, turn_of
+from .approvals import answered
 from .edits import date_edits
 from .locks import exclusive, exclusive_async
 from .nested import TASK, HostCall
@@ -157,6 +158,8 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             check_owner(_speaker(context, given), place.thread, place.owner())
             if call := self._call(given):
                 config = call.config(config, new=call.resuming and not place.has(call.filter))
+            if TASK not in given:  # else what is resumed is the caller's
+                input = answered(input, place.saver.get_tuple(place.config))  # noqa: A001
             yield from super().stream(input, config, context=context, **more)
 
     async def astream(
@@ -178,6 +181,8 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
                 if call := self._call(given):
                     new = call.resuming and not await place.has_async(call.filter)
                     config = call.config(config, new=new)
+                if TASK not in given:
+                    input = answered(input, await place.saver.aget_tuple(place.config))  # noqa: A001
             parts = cast(AsyncGenerator[Any], run(input, config, context=context, **more))
             await stack.enter_async_context(aclosing(parts))
             async for part in parts:

@@ -16,7 +16,7 @@ from uuid import NAMESPACE_OID, uuid5
 from langchain_core.messages import AnyMessage, BaseMessage, RemoveMessage, convert_to_messages
 from langgraph.channels import DeltaChannel
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 from typing_extensions import TypedDict
 
 from taskloom.agent.settings import Style
@@ -193,25 +193,54 @@ class CallDecision(BaseModel):
         return self
 
 
+_WANTED = "an approval wants approve, true or false, or decisions on the calls, and not both"
+
+
 class Decision(BaseModel):
     """The answer to an `Approval`.
 
-    Resume with {"approve": true} or {"approve": false}; calls may be decided one by one, in their order, with
-    {"decisions": [{"type": "approve"}, {"type": "edit", "edited_action": {"args": {...}}},
-    {"type": "reject", "message": "too expensive"}]}.
+    Resume with {"approve": true} or {"approve": false}, or just true, false, "yes" or "no"; calls may be
+    decided one by one, in their order, with {"decisions": [{"type": "approve"}, {"type": "edit",
+    "edited_action": {"args": {...}}}, {"type": "reject", "message": "too expensive"}]}.
     """
 
     model_config = ConfigDict(frozen=True)
-    approve: bool | None = Field(
+    approve: StrictBool | None = Field(
         default=None, description="Whether to go ahead; false leaves everything as it is."
     )
     decisions: tuple[CallDecision, ...] = Field(default=(), description="One for each call, in order.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, given: Any) -> Any:
+        """A bare yes or no; nothing else goes for one by accident."""
+        said = {"yes": True, "no": False}.get(given.strip().lower()) if isinstance(given, str) else given
+        if isinstance(said, bool):
+            return {"approve": said}
+        if not isinstance(given, Mapping | Decision):
+            raise ValueError(_WANTED)
+        return given
+
     @model_validator(mode="after")
     def _decided(self) -> Decision:
-        if self.approve is None and not self.decisions:
-            raise ValueError("it needs approve, true or false, or decisions on the calls")
+        if (self.approve is None) == (not self.decisions):
+            raise ValueError(_WANTED)
         return self
+
+
+class OneDecision(Decision):
+    """The answer to an `Approval` of one thing: a removal, an import."""
+
+    @model_validator(mode="after")
+    def _one(self) -> OneDecision:
+        if len(self.decisions) > 1 or any(one.type == "edit" for one in self.decisions):
+            raise ValueError("one thing is to be decided here: approve, true or false")
+        return self
+
+    @property
+    def goes(self) -> bool:
+        """Whether to go ahead."""
+        return self.decisions[0].type == "approve" if self.decisions else self.approve is True
 
 
 # ---- reducers -------------------------------------------------------------------------------------

@@ -274,6 +274,7 @@ def traces(folder: Path) -> list[str]:
     return [path.name for path in files for form in forms if form in path.read_bytes()]
 
 
+@pytest.mark.attack
 def test_forget_leaves_no_byte(tmp_path: Path) -> None:
     path = tmp_path / "outbox"
     with Outbox(path) as outbox, Outbox(path) as other:
