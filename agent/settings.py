@@ -47,7 +47,9 @@ class Settings(BaseSettings):
         default="", description="Embedding model at the same endpoint; '' takes the built-in one."
     )
     chroma_url: str | None = Field(default=None, description="Chroma server; default embedded under home.")
-    database_url: SecretStr | None = Field(default=None, description="PostgreSQL; has no effect so far.")
+    database_url: SecretStr | None = Field(
+        default=None, description="PostgreSQL for threads and calls; default SQLite under home."
+    )
     reader: Literal["auto", "model", "local"] = Field(
         default="auto",
         description="Who reads: the model but for bare answers and sure values of slots (auto), the model "

@@ -6,6 +6,7 @@ It is imported where a database is used, as its library is in an extra of its ow
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -15,15 +16,13 @@ from psycopg import AsyncConnection, Connection, conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 
+from .databases import DatabaseError
+
 CONNECT_TIMEOUT = 10  # seconds, where the URL does not say
 _FORM = (
     "TASKLOOM_DATABASE_URL is not of the form postgresql://USER:PASSWORD@HOST:PORT/NAME; what is special in"
     " a password is percent-encoded"
 )
-
-
-class DatabaseError(Exception):
-    """The database cannot be reached, or refuses. The message says what to do and shows no credentials."""
 
 
 # ---- connections ----------------------------------------------------------------------------------
@@ -87,51 +86,71 @@ def _timeout(url: str) -> Any:
 
 # ---- locks ----------------------------------------------------------------------------------------
 
-# In a transaction of its own, so that it holds behind a pooler too, and ends with the connection. One that
-# only waits keeps nothing from being vacuumed.
-_LOCK = "SELECT pg_advisory_xact_lock(%s)"
-_TRY = "SELECT pg_try_advisory_xact_lock(%s) AS taken"
-_SETTINGS = """SELECT set_config('lock_timeout', %s, true), set_config('statement_timeout', '0', true),
-set_config('idle_in_transaction_session_timeout', '0', true)"""
+# Of the session, on a connection without a transaction: an open one would keep the server from vacuuming,
+# and from making an index beside it, for as long as a run takes.
+_LOCK = "SELECT pg_advisory_lock(%s)"
+_TRY = "SELECT pg_try_advisory_lock(%s)"
+_SETTINGS = """SELECT set_config('lock_timeout', %s, false), set_config('statement_timeout', '0', false),
+set_config('idle_session_timeout', '0', false)"""
 
 
 @contextmanager
 def advisory_lock(given: str, *names: str, wait: float) -> Iterator[bool]:
     """Hold a lock of the database's; gives whether it could be had within some seconds.
 
+    It has a connection of its own, as one of a pool would be missed there, and ends with that.
+
     Args:
-        given: connection string. The lock has a connection of its own: one of a pool would be missed there.
+        given: connection string; of a server, not of a pooler that lends out connections by transaction.
         names: what is locked.
         wait: seconds; 0 tries once.
     """
-    with psycopg.connect(given) as connection:
+    connection = psycopg.connect(given, autocommit=True)
+    try:
         connection.execute(_SETTINGS, (_milliseconds(wait),))
-        try:
-            row = connection.execute(_LOCK if wait else _TRY, (_key(*names),)).fetchone()
-        except psycopg.errors.LockNotAvailable:
-            connection.rollback()
-            yield False
-            return
-        yield bool(wait) or bool(row and row[0])
-        if not connection.broken:
-            connection.rollback()
+        row = connection.execute(_LOCK if wait else _TRY, (_key(*names),)).fetchone()
+        taken = bool(wait) or bool(row and row[0])
+    except psycopg.errors.LockNotAvailable:
+        taken = False
+    except BaseException:
+        connection.close()
+        raise
+    try:
+        yield taken
+    finally:
+        connection.close()
 
 
 @asynccontextmanager
 async def advisory_lock_async(given: str, *names: str, wait: float) -> AsyncIterator[bool]:
     """See `advisory_lock`."""
-    async with await AsyncConnection.connect(given) as connection:
+    connection = await AsyncConnection.connect(given, autocommit=True)
+    try:
         await connection.execute(_SETTINGS, (_milliseconds(wait),))
-        try:
-            found = await connection.execute(_LOCK if wait else _TRY, (_key(*names),))
-            row = await found.fetchone()
-        except psycopg.errors.LockNotAvailable:
-            await connection.rollback()
-            yield False
-            return
-        yield bool(wait) or bool(row and row[0])
-        if not connection.broken:
-            await connection.rollback()
+        found = await connection.execute(_LOCK if wait else _TRY, (_key(*names),))
+        row = await found.fetchone()
+        taken = bool(wait) or bool(row and row[0])
+    except psycopg.errors.LockNotAvailable:
+        taken = False
+    except BaseException:
+        await connection.close()
+        raise
+    try:
+        yield taken
+    finally:
+        await connection.close()
+
+
+@contextmanager
+def patiently(given: str, *names: str, wait: float) -> Iterator[bool]:
+    """See `advisory_lock`; tries again and again, so that who waits keeps no index from being made."""
+    until = time.monotonic() + wait
+    while True:
+        with advisory_lock(given, *names, wait=0) as taken:
+            if taken or time.monotonic() >= until:
+                yield taken
+                return
+        time.sleep(0.1)
 
 
 def is_ours(connection: Any) -> bool:
@@ -207,22 +226,25 @@ class PostgresTable:
             wait: seconds for which one process waits for another.
 
         Raises:
-            DatabaseError: the database cannot be reached, or refuses.
+            Exception: `error`, where the database cannot be reached, or refuses.
         """
-        self.place, self._url, self._name, self._error, self._wait = place_of(url), url, name, error, wait
-        self._pool = open_pool(url)
+        self._url, self._name, self._error, self._wait = url, name, error, wait
+        try:
+            self.place, self._pool = place_of(url), open_pool(url)
+        except DatabaseError as fault:
+            raise error(str(fault)) from fault
         try:
             with self.writing() as rows:  # two that make it at once would be in each other's way
                 rows.execute(schema)
-        except error as fault:
+        except error:
             self._pool.close()
-            raise DatabaseError(str(fault)) from fault
+            raise
 
     @contextmanager
     def writing(self) -> Iterator[Rows]:
         """One change: kept as a whole when this ends, or not at all."""
         with self._told(), self._pool.connection() as connection, connection.transaction():
-            connection.execute(_LOCK, (_key("table", self._name),))
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_key("table", self._name),))
             yield Rows(connection)
 
     @contextmanager
