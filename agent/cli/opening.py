@@ -147,7 +147,7 @@ def _ready(opening: Opening, out: Console, home: Path) -> Chat | None:
         return None
 
 
-def begun(given: Settings, thread: str) -> bool | None:
+def thread_exists(given: Settings, thread: str) -> bool | None:
     """Whether anything is kept of a thread; None where that cannot be read, or would take a while."""
     if given.database_url is not None:
         return None

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from taskloom.agent.graph.locks import ThreadBusyError, alone, lock_file
+from taskloom.agent.graph.locks import ThreadBusyError, exclusive, lock_file
 from taskloom.agent.graph.runs import Place
 from taskloom.agent.turn.state import Turn
 from taskloom.memory.private import keep_private
@@ -211,7 +211,7 @@ class Threads:
         Raises:
             ThreadBusyError: it is in use.
         """
-        with self.lock(thread), alone(self.saver, thread, "", self.wait):
+        with self.lock(thread), exclusive(self.saver, thread, "", self.wait):
             self.saver.delete_thread(thread)
             self._shelf.cleared(thread)
 
