@@ -155,7 +155,7 @@ def _converse(
     from .opening import Opening, Place, converse, thread_exists
 
     keyboard = Keyboard()
-    name = thread or next(name for name in thread_names() if not thread_exists(given, name))
+    name = thread or next(name for name in thread_names() if not thread_exists(given.home, name))
 
     def made() -> Chat:
         from taskloom.agent.threads.taskloom import Taskloom
@@ -166,7 +166,8 @@ def _converse(
         app = Taskloom.open(given)
         return Chat(app, out, thread=name, context=context, home=given.home, read=keyboard.read)
 
-    at = Place(name, user or "local", given.home, new=thread_exists(given, name) is False)
+    new_here = given.database_url is None and thread_exists(given.home, name) is False
+    at = Place(name, user or "local", given.home, new=new_here)
     with Opening(made) as opening:
         converse(opening, keyboard, out, at)
 

@@ -23,8 +23,6 @@ from .problems import explain
 from .screen import failure, greeting, resuming
 
 if TYPE_CHECKING:
-    from taskloom.agent.settings import Settings
-
     from .chat import Chat
 
 LIBRARIES = (
@@ -147,11 +145,9 @@ def _ready(opening: Opening, out: Console, home: Path) -> Chat | None:
         return None
 
 
-def thread_exists(given: Settings, thread: str) -> bool | None:
-    """Whether anything is kept of a thread; None where that cannot be read, or would take a while."""
-    if given.database_url is not None:
-        return None
-    file = given.home / "threads.sqlite"
+def thread_exists(home: Path, thread: str) -> bool | None:
+    """Whether anything is kept of a thread; None where that cannot be read."""
+    file = home / "threads.sqlite"
     if not file.exists():
         return False
     try:
