@@ -70,7 +70,11 @@ class Settings(BaseSettings):
         description="Address of a Chroma server; without one, Chroma runs inside this process, under "
         "the home folder.",
     )
-    database_url: SecretStr | None = Field(default=None, description="PostgreSQL; has no effect so far.")
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="PostgreSQL for threads, calls and the queue of records; without one, SQLite files under "
+        "the home folder.",
+    )
     reader: Literal["auto", "model", "local"] = Field(
         default="auto",
         description="Who reads messages: the model, except where the local reader is certain (auto); "

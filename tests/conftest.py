@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from taskloom.agent import settings as environment
+from tests.postgres_server import PostgresServer, programs
 
 settings.register_profile(
     "quick", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -39,3 +41,18 @@ def pytest_collection_finish() -> None:
 def _environment_read_anew() -> None:
     """What a test reads of the environment is not what the one before it set there."""
     environment.settings.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of this session's own; whoever has none installed skips what asks for it."""
+    if (found := programs()) is None:
+        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    with PostgresServer(found) as running:
+        yield running
+
+
+@pytest.fixture
+def database(postgres: PostgresServer) -> str:
+    """The URL of an empty database."""
+    return postgres.database()

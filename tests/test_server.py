@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -231,3 +232,17 @@ def test_the_one_who_calls_is_the_user_and_cannot_claim_to_be_another(tmp_path: 
                 with pytest.raises(Exception, match="belongs to another user"):
                     say(bob, thread, "task secret", context=context)
             assert say(ann, thread, "set t1 x")["turn"]["number"] == 2
+
+
+def test_six_at_once_on_one_thread(server: Any, thread: str) -> None:
+    def one(text: str) -> None:
+        say(server, thread, text, multitask_strategy="enqueue")
+
+    for turn in range(2):
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(one, [f"task job{turn}_{n}" for n in range(6)]))
+    values = server.threads.get_state(thread)["values"]
+    assert values["turn"]["number"] == 12
+    assert [one["type"] for one in values["messages"]] == ["human", "ai"] * 12
+    titles = sorted(task["title"] for task in values["tasks"].values())
+    assert titles == sorted(f"job{turn}_{n}" for turn in range(2) for n in range(6))

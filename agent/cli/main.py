@@ -166,7 +166,8 @@ def _converse(
         app = Taskloom.open(given)
         return Chat(app, out, thread=name, context=context, home=given.home, read=keyboard.read)
 
-    at = Place(name, user or "local", given.home, new=thread_exists(given.home, name) is False)
+    new_here = given.database_url is None and thread_exists(given.home, name) is False
+    at = Place(name, user or "local", given.home, new=new_here)
     with Opening(made) as opening:
         converse(opening, keyboard, out, at)
 

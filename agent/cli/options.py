@@ -67,7 +67,7 @@ def temporary_home(given: Settings) -> Iterator[Settings]:
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="taskloom-", ignore_cleanup_errors=True) as folder:
-        yield given.model_copy(update={"home": Path(folder)})
+        yield given.model_copy(update={"home": Path(folder), "database_url": None})
 
 
 def context_for(user: str | None, schemas: Path | None) -> Context:

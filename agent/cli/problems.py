@@ -24,6 +24,7 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
     from filelock import Timeout
 
     from taskloom.agent.graph.plain import UnknownTypeError
+    from taskloom.agent.graph.databases import DatabaseError, MissingLibraryError
     from taskloom.agent.graph.runs import ForeignThreadError
     from taskloom.agent.threads.store import ThreadBusyError
     from taskloom.agent.turn.schemas import SchemaError
@@ -41,8 +42,11 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
             return f"another process holds {error.lock_file}: try again later"
         case InputError() | GraphError() | SchemaError() | StoreError() | OutboxError() | ToolError():
             return str(error)
-        case UnknownTypeError():
+        case UnknownTypeError() | MissingLibraryError() | DatabaseError():
             return str(error)
+        case Exception() if type(error).__module__.startswith("psycopg"):  # loaded only where it is used
+            words = " ".join(str(error).split())
+            return f"PostgreSQL failed: {words}: see that it is up; `taskloom doctor` looks closer"
         case ValidationError(title="Settings"):
             return _settings_fault(error)
         case sqlite3.Error() | zlib.error():
