@@ -23,8 +23,8 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
     """
     from filelock import Timeout
 
-    from taskloom.agent.graph.plain import UnknownTypeError
     from taskloom.agent.graph.databases import DatabaseError, MissingLibraryError
+    from taskloom.agent.graph.plain import UnknownTypeError
     from taskloom.agent.graph.runs import ForeignThreadError
     from taskloom.agent.threads.store import ThreadBusyError
     from taskloom.agent.turn.schemas import SchemaError
