@@ -33,8 +33,8 @@ _ADVICE = {
     "not a database|malformed|corrupt": "the file is damaged: put back a copy of the folder, or move it away"
     " and read an export in with `taskloom memory import`",
     "readonly|read-only|permission|unable to open": "see that this user may write the folder and its files",
-    "refused|connect|resolve|name or service|timed out|disconnected|http": "see that `chroma run` is up, and"
-    " that TASKLOOM_CHROMA_URL is its address",
+    "refused|connect|resolve|name or service|timed out|disconnected|http|not chroma": "see that `chroma run`"
+    " is up, and that TASKLOOM_CHROMA_URL is its address",
 }
 
 

@@ -29,7 +29,7 @@ from typing import Any
 from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.threads.store import Threads
 from taskloom.agent.threads.taskloom import Taskloom
-from taskloom.agent.turn.state import Approval
+from taskloom.agent.turn.decisions import Approval
 from taskloom.tools.journal import FileJournal, Journal, MemoryJournal
 from taskloom.tools.registry import Registry, equip
 from tests.test_act import TRIP, services

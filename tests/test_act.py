@@ -37,8 +37,9 @@ from taskloom.agent.settings import Settings
 from taskloom.agent.threads.store import Threads
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.choice import Check, Choice, ChoiceError, Chooser, Situation
+from taskloom.agent.turn.decisions import CallDecision, Decision, EditedAction
 from taskloom.agent.turn.reading import Usage, View
-from taskloom.agent.turn.state import CallDecision, Context, Decision, EditedAction, Turn
+from taskloom.agent.turn.state import Context, Turn
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Add, Operation, Undo, apply
 from taskloom.memory.tasks import TaskGraph, TaskNode

@@ -283,7 +283,7 @@ def test_export_and_import(invoke: Invoke, script: Callable[[Any], Path], tmp_pa
     file = tmp_path / "x.json"
     invoke("export", file, "--thread", "x")
     assert file.read_text() == invoke("export", "--thread", "x").stdout
-    assert "--force writes over it" in invoke("export", file, "--thread", "x", code=2).stderr
+    assert "use --force to overwrite it" in invoke("export", file, "--thread", "x", code=2).stderr
     invoke("export", file, "--thread", "x", "--force")
     assert "taskloom chat --thread y" in invoke("import", file, "--thread", "y").stdout
     assert invoke("tasks", "--thread", "y").stdout == invoke("tasks", "--thread", "x").stdout
@@ -730,7 +730,7 @@ def test_doctor_with_a_home_that_cannot_be_used(
     assert "set TASKLOOM_HOME" in invoke("chat", code=1).stderr
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 5})())
     monkeypatch.setenv("TASKLOOM_HOME", str(tmp_path / "other"))
-    assert "has only 0 MB of room" in invoke("doctor", code=1).stdout
+    assert "has only 0 MB of free space" in invoke("doctor", code=1).stdout
 
 
 # ---- errors ---------------------------------------------------------------------------------------

@@ -67,6 +67,7 @@ def test_it_prints_one_object_and_writes_its_plots(bench: Any, tmp_path: Path) -
 
 
 def test_it_prints_tables(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="make check, which installs the extra `bench`")
     printed = run(tmp_path)
     for words in ("strict+combined", "Misaligned replay", "Shift midway", "add-all degrades below fixed"):
         assert words in printed

@@ -4,6 +4,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from langgraph.checkpoint.sqlite import SqliteSaver
 
 from taskloom.agent.cli.problems import explain
 from taskloom.agent.settings import Settings
@@ -14,7 +15,9 @@ pytestmark = pytest.mark.attack
 
 def test_what_was_answered_is_kept_and_the_talk_goes_on_when_there_is_room(tmp_path: Path) -> None:
     with Taskloom.open(Settings(home=tmp_path, memory=False)) as app:
-        connection = app._threads.saver.conn
+        saver = app._threads.saver
+        assert isinstance(saver, SqliteSaver)
+        connection = saver.conn
         app.talk("Plan a trip to Rome")
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages}")

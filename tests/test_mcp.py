@@ -498,7 +498,7 @@ def test_settings_are_read_checked_and_keep_their_secrets() -> None:
     ):
         with pytest.raises(ValidationError):
             reader.validate_python({"a": wrong})
-    with pytest.raises(ToolDefinitionError, match="'my server' is no name"):
+    with pytest.raises(ToolDefinitionError, match="'my server' is not a name"):
         mcp_tools({"my server": stdio()})
 
 

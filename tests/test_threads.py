@@ -30,7 +30,8 @@ from taskloom.agent.threads.checkpoints import CompactSerializer
 from taskloom.agent.threads.store import ThreadBusyError, Threads
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.calls import Call, ToolRun
-from taskloom.agent.turn.state import Approval, Context, Turn
+from taskloom.agent.turn.decisions import Approval
+from taskloom.agent.turn.state import Context, Turn
 from taskloom.memory.tasks import GraphError, TaskGraph, TaskNode
 from tests.scripted import services
 from tests.test_act import Tools
@@ -91,7 +92,7 @@ def test_the_reply_is_shown_piece_by_piece(app: Taskloom) -> None:
     assert len({key for _, key in shown}) == 1
     shown.clear()
     turn = app.talk("", show=lambda text, key: shown.append((text, key)))
-    assert [text for text, _ in shown] == [turn.reply]
+    assert "".join(text for text, _ in shown) == turn.reply
 
 
 def test_an_approval_in_a_talk(app: Taskloom) -> None:

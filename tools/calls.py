@@ -107,12 +107,8 @@ def call(
         if isinstance(error, GraphInterrupt):
             error = stopped_to_ask(error.args[0] if error.args else ())
         _log.info("%s failed", equipped.name, exc_info=error)
-        return Result(
-            status="failed",
-            text=error_text(error),
-            seconds=time.monotonic() - begun,
-            attempts=max(attempts, 1),
-        )
+        spent = time.monotonic() - begun
+        return Result(status="failed", text=error_text(error), seconds=spent, attempts=max(attempts, 1))
     whole = None
     if len(text) > SHOWN:
         whole, text = _cut(equipped, text, shared)

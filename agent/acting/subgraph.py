@@ -25,7 +25,8 @@ from typing_extensions import TypedDict
 
 from taskloom.agent.language.wording import join, spoken
 from taskloom.agent.turn.calls import Call, ToolRun
-from taskloom.agent.turn.state import ActionRequest, Approval, CallDecision, Decision, EditedAction, Turn
+from taskloom.agent.turn.decisions import ActionRequest, Approval, CallDecision, Decision, EditedAction
+from taskloom.agent.turn.state import Turn
 from taskloom.memory.operations import apply
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.tools.calls import validated

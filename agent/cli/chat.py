@@ -16,15 +16,8 @@ from rich.console import Console
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.brief import Brief
-from taskloom.agent.turn.state import (
-    ActionRequest,
-    Approval,
-    CallDecision,
-    Context,
-    Decision,
-    EditedAction,
-    Turn,
-)
+from taskloom.agent.turn.decisions import ActionRequest, Approval, CallDecision, Decision, EditedAction
+from taskloom.agent.turn.state import Context, Turn
 from taskloom.memory.claims import answer
 from taskloom.memory.operations import Add, Clarify, Question, Update
 from taskloom.memory.tasks import TaskNode

@@ -166,8 +166,8 @@ def _converse(
         app = Taskloom.open(given)
         return Chat(app, out, thread=name, context=context, home=given.home, read=keyboard.read)
 
-    new_here = given.database_url is None and thread_exists(given.home, name) is False
-    at = Place(name, user or "local", given.home, new=new_here)
+    new = given.database_url is None and thread_exists(given.home, name) is False
+    at = Place(name, user or "local", given.home, new=new)
     with Opening(made) as opening:
         converse(opening, keyboard, out, at)
 
@@ -310,9 +310,7 @@ def threads(as_json: AsJson = False) -> None:
 def tasks(
     thread: Thread = None,
     form: Annotated[Format, typer.Option("--format", help="How to show them.")] = Format.TREE,
-    gone: Annotated[
-        bool, typer.Option("--all", help="In a tree, show tasks on hold and removed ones too.")
-    ] = False,
+    gone: Annotated[bool, typer.Option("--all", help="Show what is on hold or gone too.")] = False,
 ) -> None:
     """Show the tasks of a thread; without --thread, of the one used last."""
     from .screen import console, task_tree

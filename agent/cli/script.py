@@ -18,7 +18,8 @@ from .problems import InputError
 if TYPE_CHECKING:
     from taskloom.agent.threads.taskloom import Taskloom
     from taskloom.agent.turn.calls import ToolRun
-    from taskloom.agent.turn.state import Approval, Change, Context, Turn
+    from taskloom.agent.turn.decisions import Approval
+    from taskloom.agent.turn.state import Change, Context, Turn
 
 NOTHING = Usage()
 ENTRY = 'a text, {"user": "a text", "approve": true} or {"session": "next"}'

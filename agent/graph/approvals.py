@@ -10,8 +10,9 @@ from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.types import Command, Overwrite, interrupt
 
 from taskloom.agent.reading.gate import bare_answer
+from taskloom.agent.turn.decisions import Approval, OneDecision
 from taskloom.agent.turn.export import ThreadExport
-from taskloom.agent.turn.state import Approval, OneDecision, State
+from taskloom.agent.turn.state import State
 from taskloom.memory.operations import Operation, Remove
 from taskloom.memory.tasks import GraphError, TaskGraph
 

@@ -49,8 +49,6 @@ _I_AM = re.compile(
     r"(?:I|we)(?:['’](?:m|re|ve)| am| are| have) (?:(?:got|going) to |got )?(?=\w)", re.IGNORECASE
 )  # how a title begins that is a sentence
 _DOES = word_set("a an my our your his her their some all it them")  # what follows a verb in -ing
-_IN_ALL = re.compile(r" and \d+ more (\(\d+ in all\))")
-_SENTENCE = 60  # characters; a sentence is not cut shorter
 _LONG = 48  # characters; a longer title that is a sentence is cut at its first comma
 
 _YOURS = {"my": "your", "our": "your", "your": "your", "mine": "yours"}
@@ -70,28 +68,6 @@ def clip(text: str, width: int = 80) -> str:
         return text
     head = text[: width - 1]
     return (head.rpartition(" ")[0] or head).rstrip(" ,;:") + "…"
-
-
-def fitted(pieces: Sequence[str], most: int) -> list[str]:
-    """Sentences within a length where that can be: the longest ones are cut, questions and lists are not."""
-    found = list(pieces)
-    for _ in found:
-        excess = sum(map(len, found)) + len(found) - 1 - most
-        free = [n for n, piece in enumerate(found) if "\n" not in piece and not piece.endswith("?")]
-        if excess <= 0 or not free:
-            break
-        longest = max(free, key=lambda n: len(found[n]))
-        found[longest] = _cut(found[longest], max(_SENTENCE, len(found[longest]) - excess))
-    return found
-
-
-def _cut(text: str, width: int) -> str:
-    """A sentence cut to a width; of a list that was cut before, how long it is stays."""
-    size = _IN_ALL.search(text)
-    if size is None:
-        return clip(text, width)
-    end = f" {size[1]}."
-    return f"{clip(text[: size.start()], width - len(end)).rstrip('…')}…{end}"
 
 
 def quoted(text: str, width: int = 80) -> str:

@@ -15,7 +15,6 @@ from taskloom.agent.language.foreign import fixed_reply
 from taskloom.agent.language.reply import Reply
 from taskloom.agent.language.wording import (
     clip,
-    fitted,
     join,
     readable,
     sentence,
@@ -39,11 +38,6 @@ from .checking import faults_of
 from .naming import INLINE, Names
 
 RESULT = 400  # characters of a tool's result in a reply
-LONGEST = 240  # characters of a reply that is no list and no tool's result
-
-_LISTS = frozenset(
-    {"value", "list", "summary", "left", "count", "history", "before", "status", "dependents", "needs"}
-)  # kinds of question that ask for all there is of something
 
 __all__ = ["TemplateResponder", "faults_of"]
 
@@ -88,9 +82,7 @@ class _Reply:
         if not told and any(step.act == "no" for step in self.turn.steps):
             told.append(replies.ALL_RIGHT())
         told += self._proposals() + self._question()
-        found = list(dict.fromkeys([*notes, *(told or [self._small_talk()])]))
-        lists = any(answer.question.kind in _LISTS for answer in answers)
-        return found if lists or self.turn.tool_runs or self.turn.earlier else fitted(found, LONGEST)
+        return list(dict.fromkeys([*notes, *(told or [self._small_talk()])]))
 
     def _without(self, given: AbstractSet[str]) -> Turn:
         """The turn without what else is told of results: that they were opened, or are out of date."""

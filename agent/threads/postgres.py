@@ -9,9 +9,10 @@ from typing import Any
 from langgraph.checkpoint.postgres import PostgresSaver
 
 from taskloom.agent.graph.locks import ThreadBusyError
+from taskloom.agent.graph.plain import STORED
 from taskloom.agent.graph.postgres import advisory_lock, explained, open_pool, patiently
 
-from .checkpoints import STORED, CompactSerializer
+from .checkpoints import CompactSerializer
 
 
 class PostgresShelf:

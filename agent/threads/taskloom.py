@@ -20,9 +20,10 @@ from taskloom.agent.graph.runs import check_owner
 from taskloom.agent.graph.services import Services
 from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings, settings
+from taskloom.agent.turn.decisions import Approval, Decision
 from taskloom.agent.turn.export import ThreadExport
 from taskloom.agent.turn.reading import Usage
-from taskloom.agent.turn.state import Approval, Context, Decision, Turn, tasks_in
+from taskloom.agent.turn.state import Context, Turn, tasks_in
 from taskloom.memory.tasks import TaskGraph
 
 from .store import Shelf, SqliteShelf, ThreadInfo, Threads, run_config

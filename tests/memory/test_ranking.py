@@ -115,7 +115,7 @@ def test_vectors_of_another_size_are_refused() -> None:
         held.search("more", vectors([1, 0, 0])[0])
     with pytest.raises(ValueError, match=r"2 records need as many vectors, got shape \(1, 2\)"):
         held.put([fact("a", "a"), fact("b", "b")], vectors([1, 0]))
-    with pytest.raises(ValueError, match="1 records want"):
+    with pytest.raises(ValueError, match="1 records need"):
         held.put([fact("a", "a")], vectors([1, 0])[0])
     held.put([], np.zeros((0, 7), np.float32))
     assert len(held) == 3

@@ -178,10 +178,10 @@ def test_no_call_without_a_user(store: Store, user: Any) -> None:
         lambda: store.put_stream(user, Stream(steps=1)),
     )
     for call in calls:
-        with pytest.raises(ValueError, match="a user is a text"):
+        with pytest.raises(ValueError, match="a user must be a text"):
             call()
     if user is not None:
-        with pytest.raises(ValueError, match="a user is a text"):
+        with pytest.raises(ValueError, match="a user must be a text"):
             store.reembed(user)
 
 
