@@ -171,6 +171,8 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
     def _read_add(self, clause: Clause) -> None:
         whole = self.place(clause) or (self.meant(one(clause, "T")) if one(clause, "T") else None)
         whole = whole or (self._container() if not one(clause, "TW") else None)
+        if clause.all("S") and not clause.all("V"):
+            whole = self._list_named(one(clause, "S"), whole)
         items = [counted(clause, span) for span in clause.all("I") or clause.all("P") or clause.all("V")]
         if whole is None and one(clause, "TW"):
             whole = self._made(one(clause, "WT"))
@@ -188,6 +190,13 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
             for span in clause.all("I"):
                 if (node := self.which(bare(span.text), within=whole)) is not None:
                     self._act("set", task=node.id, details=tuple(self._people(clause)))
+
+    def _list_named(self, name: str, owner: TaskNode | None) -> TaskNode:
+        """The list of that name in a task, made where there is none."""
+        found = self.which(name, within=owner) if owner is not None else self.which(name)
+        if found is not None and set(content(name)) <= set(content(found.title)):
+            return found
+        return self._made(name, owner.id if owner is not None else None)
 
     def _ofitems_of(self, clause: Clause) -> list[tuple[Mention, list[Detail]]]:
         """The items of a clause that have values after them, with these."""
@@ -230,9 +239,12 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
             Doubt: it is not there.
         """
         name, old = one(clause, "T"), one(clause, "OX")
+        whole = not clause.all("S")  # of a slot that is named, what is named beside it is the task
         node = (
-            self.meant(name, slots=True, within=self.place(clause)) if name or not clause.all("I") else None
+            self.meant(name, slots=whole, within=self.place(clause)) if name or not clause.all("I") else None
         )
+        if node is None and name and not whole and len(self.graph.active):
+            raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
         if not clause.all("TISWOX") and (subject := self._subject(clause)) is not None:
             return subject
         if node is None and clause.all("I"):
@@ -263,6 +275,9 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
         self._act("set", task=node.id, value=one(clause, "V"))
 
     def _read_remove(self, clause: Clause) -> None:
+        if clause.all("S") and not clause.all("IPE"):
+            self._act_on("remove", self.named_slots(clause))
+            return
         found = self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
         names = [bare(span.text) for span in clause.all("TIPVW")]
         if all(set(name.lower().split()) <= POINTING for name in names) and not clause.all("E"):
@@ -273,10 +288,11 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
         self._act_on("remove", found)
 
     def _read_hold(self, clause: Clause) -> None:
-        self._act_on("hold", self.each(clause, slots=True))
+        self._act_on("hold", self.named_slots(clause) if clause.all("S") else self.each(clause, slots=True))
 
     def _read_resume(self, clause: Clause) -> None:
-        self._act_on("resume", self.each(clause, slots=True, gone=True))
+        gone = self.named_slots(clause, gone=True) if clause.all("S") else self.each(clause, slots=True, gone=True)
+        self._act_on("resume", gone)
 
     def _read_done(self, clause: Clause) -> None:
         found = [self._finished(node) for node in self.each(clause, roles="TI", slots=True)]
