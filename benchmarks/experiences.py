@@ -39,7 +39,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from taskloom.memory.policies import Addition, Deletion, Outcome, Policy, Tally, admits, doomed
+from taskloom.memory.policies import Addition, Deletion, Outcome, Policy, Tally, admits, deletion_mask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,7 +138,7 @@ class Bank:
         if self.policy.deletion != "none":
             rows = self.offered()
             counts = Tally._make(column[rows] for column in self.counts)
-            self.alive[rows[doomed(self.policy, counts, step)]] = False
+            self.alive[rows[deletion_mask(self.policy, counts, step)]] = False
 
 
 @dataclass(frozen=True)

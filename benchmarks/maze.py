@@ -163,9 +163,9 @@ def play(one: Maze, planner: BaseTool) -> int:
     services = Services(voice=lambda _: voice, template=TemplateResponder(), tools=tools)
     said = HumanMessage("Find the way out of the maze.")
     turn = build_graph(services).invoke({"messages": [said]}, {"recursion_limit": 10_000})["turn"]
-    failed = [act.text for act in turn.acts if act.status != "done"]
+    failed = [run.text for run in turn.tool_runs if run.status != "done"]
     assert not failed, failed[0]
-    return sum(act.call.tool == "plan_path" for act in turn.acts)
+    return sum(run.call.tool == "plan_path" for run in turn.tool_runs)
 
 
 def measured(episodes: int = EPISODES, size: int = SIZE) -> dict[str, Any]:

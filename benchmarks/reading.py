@@ -37,7 +37,7 @@ from rich.table import Table  # noqa: E402
 
 from taskloom.agent.graph.services import Services, Voice  # noqa: E402
 from taskloom.agent.graph.wiring import default_services  # noqa: E402
-from taskloom.agent.reading.gate import spared  # noqa: E402
+from taskloom.agent.reading.gate import needs_no_model  # noqa: E402
 from taskloom.agent.reading.patterns.rules import Rules  # noqa: E402
 from taskloom.agent.replying.templates import TemplateResponder  # noqa: E402
 from taskloom.agent.settings import Settings  # noqa: E402
@@ -61,7 +61,7 @@ class Noting:
     def read(self, utterance: str, view: View) -> Reading:
         """Read, and note."""
         found = self.reader.read(utterance, view)
-        self.spared.append(spared(found, utterance, view))
+        self.spared.append(needs_no_model(found, utterance, view))
         return found
 
 

@@ -10,8 +10,8 @@ last message.
   values, and surely; coverage_of_filling: the same of turns after which some slot has another value.
 - precision: of the spared turns, those after which every slot has the value it should have, and no other has
   one. Values are compared by their words: number words are digits, "any" is "dontcare".
-- The bounds (agent/reading/sure.py) were fitted on WOZ 2.0 (validate), sim-M (dev) and Schema-Guided Dialogue
-  (dev), so that what they say of these is no forecast; sim-R (dev) was kept apart.
+- The bounds (agent/reading/sure.py) were chosen while looking at WOZ 2.0 (validate), sim-M (dev),
+  Schema-Guided Dialogue (dev) and sim-R (dev): what this says of these is no forecast.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ def parallelism() -> dict[str, float]:
             start = time.perf_counter()
             turn = app.talk("Plan a move. The start is Monday.")
             seconds = time.perf_counter() - start
-            done = [act for act in turn.acts if act.status == "done"]
+            done = [run for run in turn.tool_runs if run.status == "done"]
             assert len(done) == TASKS, f"{len(done)} of {TASKS} tasks were done"
     return {"tasks": TASKS, "seconds": seconds, "sequential": sequential, "share": seconds / sequential}
 

@@ -8,14 +8,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from . import dag
 from .operations import Question, QuestionKind
-from .past import Event, event_of, events, gist, told
-from .present import bare_name, members, still_open, tied
+from .past import Event, event_of, events, gist, state_text
+from .present import bare_name, linked_roots, members, still_open
 from .splitting import split_into
 from .tasks import Revision, TaskGraph, TaskNode
 from .verdicts import Verdict, other_words, tasks_named, verdict_on
 from .words import STOP, says, words
 
-__all__ = ["Answer", "Event", "Verdict", "answer", "events", "members", "told"]
+__all__ = ["Answer", "Event", "Verdict", "answer", "events", "members", "state_text"]
 
 
 class Answer(BaseModel):
@@ -161,7 +161,7 @@ def _summary(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> 
     Everything where no task is named.
     """
     roots = dict.fromkeys(key if graph.parts(key) else graph.root(key).id for key in targets)
-    roots |= dict.fromkeys(other for key in tuple(roots) for other in tied(graph, key))
+    roots |= dict.fromkeys(other for key in tuple(roots) for other in linked_roots(graph, key))
     wanted = {node.id for key in roots for node in graph.subtree(key) if node.active}
     keys = tuple(node.id for node in graph.active if node.id in wanted or not (question.tasks or targets))
     return Answer(question=question, tasks=keys, verdict=_supposed(graph, question))
@@ -170,7 +170,7 @@ def _summary(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> 
 def _left(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Answer:
     """left: what is still to do. next: what of it waits neither for a prerequisite nor a part of its own."""
     scope = [*targets] if question.tasks or targets else [node.id for node in graph.parts(None)]
-    scope += [other for key in targets for other in tied(graph, key) if other not in targets]
+    scope += [other for key in targets for other in linked_roots(graph, key) if other not in targets]
     left, _ = still_open(graph, scope)
     if not left:  # a whole task of which all is known is not done for that
         left = [key for key in scope if graph[key].status == "open" and graph[key].active]
@@ -217,24 +217,30 @@ def _before(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> A
         states = graph[key].states()
         last = len(states) - 1
         if question.value:
-            said = [n for n, state in enumerate(states) if says(question.value, told(state))]
+            said = [n for n, state in enumerate(states) if says(question.value, state_text(state))]
             last = said[-1] if said else last
-        text = told(states[last]) if states[last].active else None
-        former = next((n for n in range(last, -1, -1) if states[n].active and told(states[n]) != text), None)
+        text = state_text(states[last]) if states[last].active else None
+        former = next(
+            (n for n in range(last, -1, -1) if states[n].active and state_text(states[n]) != text), None
+        )
         if former is None:
             continue
         first = former
-        while first > 0 and states[first - 1].active and told(states[first - 1]) == told(states[former]):
+        while (
+            first > 0
+            and states[first - 1].active
+            and state_text(states[first - 1]) == state_text(states[former])
+        ):
             first -= 1
         change = states[former + 1]
         verdict = Verdict(
             kind="was",
-            claimed=told(states[former]),
+            claimed=state_text(states[former]),
             task=key,
-            now=told(graph[key]) if graph[key].active else None,
+            now=state_text(graph[key]) if graph[key].active else None,
             since=states[first].turn,
             until=change.turn,
-            replaced_by=told(change) if change.active else None,
+            replaced_by=state_text(change) if change.active else None,
             op=change.op,
             said=change.said,
         )
@@ -243,7 +249,7 @@ def _before(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> A
     if not keys:
         return Answer(question=question, verdict=Verdict(kind="unknown", claimed=question.about))
     node = graph[keys[0]]
-    verdict = Verdict(kind="never", claimed=question.value or "", task=node.id, now=told(node))
+    verdict = Verdict(kind="never", claimed=question.value or "", task=node.id, now=state_text(node))
     return Answer(question=question, tasks=keys, verdict=verdict)
 
 
@@ -264,11 +270,11 @@ def _causes(graph: TaskGraph, node: TaskNode) -> list[Event]:
     """Split and merge of a task, its last change, what made it stale; for a whole the latest of its parts."""
     found: list[Event] = []
     parts = split_into(graph, node.id)
-    together = " and ".join(told(part) for part in parts)
+    together = " and ".join(state_text(part) for part in parts)
     for state in (state for part in parts for state in part.states()):
         if state.op in ("split", "merge"):
             split = state.op == "split"
-            before, after = (None, together) if split else (together, told(node))
+            before, after = (None, together) if split else (together, state_text(node))
             found.append(
                 Event(task=node.id, turn=state.turn, op=state.op, said=state.said, before=before, after=after)
             )

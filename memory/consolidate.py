@@ -23,15 +23,40 @@ from . import dag
 from .decisions import Decider, Decision, combined, decide_by_rules, identity, of_task
 from .facts import FactGraph, moment
 from .records import Fact
-from .sentences import called, is_person_name, is_profile
+from .sentences import inline_title, is_person_name, is_profile
 from .summarise import Exchange, Summariser, Unit, facts_of, grounded, summarise, summarise_changes
 from .words import fold
 
 __all__ = [
-    "ALIKE", "CALLS", "NEIGHBOURS", "RELATED", "SESSION", "Consolidated", "Decider", "Decision", "Exchange",
-    "Summariser", "Unit", "Vector", "apply", "called", "clusters", "combined", "consolidate",
-    "decide_by_rules", "due", "facts_of", "grounded", "identity", "is_person_name", "is_profile",
-    "neighbours", "people", "profile", "summarise", "summarise_changes",
+    "ALIKE",
+    "CALLS",
+    "NEIGHBOURS",
+    "RELATED",
+    "SESSION",
+    "Consolidated",
+    "Decider",
+    "Decision",
+    "Exchange",
+    "Summariser",
+    "Unit",
+    "Vector",
+    "apply",
+    "clusters",
+    "combined",
+    "consolidate",
+    "decide_by_rules",
+    "due",
+    "facts_of",
+    "grounded",
+    "identity",
+    "inline_title",
+    "is_person_name",
+    "is_profile",
+    "neighbours",
+    "people",
+    "profile",
+    "summarise",
+    "summarise_changes",
 ]  # fmt: skip
 
 Vector: TypeAlias = NDArray[np.float32]

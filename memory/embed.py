@@ -5,7 +5,6 @@ An embedder for an endpoint is made outside and handed to the store.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from importlib.resources import as_file, files
@@ -14,11 +13,9 @@ from threading import Lock
 from typing import Protocol
 
 import numpy as np
+import onnxruntime  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
-
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when it is imported; official builds report home
-import onnxruntime  # type: ignore[import-untyped]
 
 Vectors = NDArray[np.float32]
 

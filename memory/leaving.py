@@ -24,7 +24,7 @@ def leave_as(status: Status) -> Callable[[Change, Any], None]:
         if node.active:
             take_out(change, node.id, status)
         else:  # on hold, and now gone for good
-            for task in went_with(change.graph, node):
+            for task in removed_with(change.graph, node):
                 change.set(task.id, status=status)
 
     return leave
@@ -67,10 +67,10 @@ def restore(change: Change, op: Restore) -> None:
     if node.active:
         raise Refusal(f"{node.title} is part of the plan already")
     wholes = [task for task in reversed(change.graph.ancestors(node.id)) if not task.active]
-    bring_back(change, [*wholes, *went_with(change.graph, node)])
+    bring_back(change, [*wholes, *removed_with(change.graph, node)])
 
 
-def went_with(graph: TaskGraph, node: TaskNode) -> list[TaskNode]:
+def removed_with(graph: TaskGraph, node: TaskNode) -> list[TaskNode]:
     """A task that is out of the plan, and its parts that went with it, wholes first."""
     tree = graph.subtree(node.id, gone=True)
     return [task for task in tree if not task.active and (task.turn, task.op) == (node.turn, node.op)]

@@ -31,7 +31,7 @@ class Event(BaseModel):
     after: str | None = None
 
 
-def told(state: Revision) -> str:
+def state_text(state: Revision) -> str:
     """What a state says, in short: its value, else its title."""
     return state.value or state.title
 
@@ -49,8 +49,8 @@ def events(node: TaskNode) -> tuple[Event, ...]:
 
 def event_of(task: str, old: Revision | None, new: Revision) -> Event:
     """The change of a task from one state, or none, to another."""
-    before = told(old) if old is not None and old.active else None
-    after = told(new) if new.active else None
+    before = state_text(old) if old is not None and old.active else None
+    after = state_text(new) if new.active else None
     return Event(task=task, turn=new.turn, op=new.op, said=new.said, before=before, after=after)
 
 

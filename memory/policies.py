@@ -1,7 +1,7 @@
 """Which experiences are kept: addition, utility and deletion (Xiong et al. 2025, sections 4 to 6). Pure.
 
-The steps of one unit of work, in the paper's order: retrieve (what is `offered`, never the record that is
-being made), act (`record_use` of what was retrieved), and once it is known how it went (`outcome`),
+The steps of one unit of work, in the paper's order: retrieve (what `is_retrievable`, never the record that
+is being made), act (`record_use` of what was retrieved), and once it is known how it went (`outcome`),
 `conclude`: utility for what was retrieved, addition if it passes, deletion.
 
 A step is a user's unit of work, counted from 1 over all threads; records that were there before have 0.
@@ -32,7 +32,7 @@ class Policy(BaseModel):
     """What is added and what is deleted, with the paper's parameters.
 
     addition: `fixed` adds nothing; `all` everything; `coarse` what a judge approves or nobody corrects;
-    `strict` what the user confirms or calls good. deletion: see `doomed`.
+    `strict` what the user confirms or calls good. deletion: see `deletion_mask`.
 
     Raises:
         pydantic.ValidationError: a parameter is out of its range, or alpha not below the period: a record is
@@ -101,7 +101,7 @@ def record_use(
     """The experience with its use at a step, and the utility of that use once it is known.
 
     Twice the same is the same as once; a later utility replaces an earlier one; None forgets none. What was
-    `summed` already stays as it was counted.
+    `with_uses_summed` already stays as it was counted.
     """
     if step <= experience.older.until:
         return experience
@@ -112,7 +112,7 @@ def record_use(
     return experience.model_copy(update={"uses": tuple(uses[at] for at in sorted(uses))})
 
 
-def credit(
+def credit_retrieved(
     led_by: Iterable[Experience], step: int, utility: float, *, by: str = ""
 ) -> tuple[Experience, ...]:
     """The experiences that were retrieved at a step, each with the utility of what came of it.
@@ -122,7 +122,7 @@ def credit(
     return tuple(record_use(experience, step, utility, by=by) for experience in led_by)
 
 
-def summed(experience: Experience, until: int) -> Experience:
+def with_uses_summed(experience: Experience, until: int) -> Experience:
     """The experience with its uses up to a step in sum: policies want the rest one by one, these no more."""
     old = tuple(use for use in experience.uses if use.step <= until)
     if not old:
@@ -139,7 +139,7 @@ def summed(experience: Experience, until: int) -> Experience:
 # ---- what is kept -----------------------------------------------------------------------------------
 
 
-def offered(policy: Policy, experience: Experience, making: str = "") -> bool:
+def is_retrievable(policy: Policy, experience: Experience, making: str = "") -> bool:
     """Whether an experience may be retrieved: its outcome is known and good, or all are kept.
 
     making: id of the record that is being made, which is never its own example.
@@ -187,7 +187,7 @@ def tally(experiences: Iterable[Experience], since: int) -> Tally:
     )
 
 
-def doomed(policy: Policy, tally: Tally, step: int) -> NDArray[np.bool_]:
+def deletion_mask(policy: Policy, tally: Tally, step: int) -> NDArray[np.bool_]:
     """Which records go after a step (section 5.1), as a mask over the tally.
 
     - `periodic`: idle: at least a period old and retrieved at most alpha times within the last one. A record
@@ -226,7 +226,7 @@ def _evicted(
 def to_delete(policy: Policy, experiences: Iterable[Experience], step: int) -> tuple[str, ...]:
     """Ids of the experiences that go after a step, the oldest first, whatever order they come in."""
     found = sorted(experiences, key=lambda one: (one.step, one.id))
-    gone = doomed(policy, tally(found, since=step - policy.period), step)
+    gone = deletion_mask(policy, tally(found, since=step - policy.period), step)
     return tuple(one.id for one, goes in zip(found, gone, strict=True) if goes)
 
 
@@ -253,8 +253,10 @@ def conclude(
         step: the user's present step, which is later than that of `made` if the outcome came late.
     """
     memory = {one.id: one for one in stored if one.id != made.id}
-    led = credit((memory[key] for key in made.led_by if key in memory), made.step, how.utility, by=made.id)
-    put = tuple(summed(one, step - policy.period) for one in led)
+    led = credit_retrieved(
+        (memory[key] for key in made.led_by if key in memory), made.step, how.utility, by=made.id
+    )
+    put = tuple(with_uses_summed(one, step - policy.period) for one in led)
     if admits(policy, how):
         put = (*put, settle(made, how))
     memory |= {one.id: one for one in put}

@@ -46,7 +46,7 @@ def bare_name(node: TaskNode) -> str:
     return re.sub(r"\d+$", "", node.name)
 
 
-def tied(graph: TaskGraph, root: str) -> list[str]:
+def linked_roots(graph: TaskGraph, root: str) -> list[str]:
     """The whole tasks that wait for a whole task, or that it waits for."""
     found = (*graph[root].depends_on, *graph.dependents.get(root, ()))
     return [other for other in found if graph[other].active and graph[other].parent is None]
@@ -69,7 +69,7 @@ def still_open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[s
             names <= _PEOPLE
             or (
                 node.parent is None
-                and not tied(graph, node.id)
+                and not linked_roots(graph, node.id)
                 and names.isdisjoint(_OF_DEEDS)
                 and any(map(_WHEN.search, names))
             )

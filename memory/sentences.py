@@ -14,7 +14,7 @@ _OWNER = re.compile(r"([A-Z]\w*(?: [A-Z]\w*)*)['’]s? ")
 _DETERMINED = re.compile(r"(?:the|a|an|my|our|your|his|her|their|this|that)\b|[A-Z\W\d]|\S+['’]s ", re.ASCII)
 
 
-def called(title: str) -> str:
+def inline_title(title: str) -> str:
     """A title inside a sentence: 'the trip to Rome', 'Ken', 'my party'."""
     return title if _DETERMINED.match(title) else f"the {title}"
 

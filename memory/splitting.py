@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .change import Change, Refusal
-from .leaving import bring_back, take_out, unused_slot, went_with
+from .leaving import bring_back, removed_with, take_out, unused_slot
 from .tasks import TaskGraph, TaskNode
 
 if TYPE_CHECKING:  # `operations` carries out its models with what is here
@@ -74,7 +74,7 @@ def merge(change: Change, op: Merge) -> None:
     for child in graph.parts(node.id, gone=True):
         if not child.active and child.op == "split" and child.name in own and child.slot not in taken:
             taken.add(child.slot)
-            bring_back(change, went_with(graph, child))
+            bring_back(change, removed_with(graph, child))
 
 
 def is_part(node: TaskNode) -> bool:

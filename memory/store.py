@@ -25,7 +25,7 @@ from .errors import EmbeddingMismatch, StoreBusyError, StoreError, explained
 from .keeping import AnyRecord, BaseStore, InMemoryStore, Store, digest, known_user
 from .ranking import Corpus
 from .records import Stream, searched
-from .warm import Warm, batches, kept, refresh, stored
+from .warm import Warm, batches, load_records, refresh, to_metadata
 
 if TYPE_CHECKING:  # importing Chroma takes a second; who asks for no ChromaStore need not wait
     from chromadb.api.client import Client
@@ -230,7 +230,7 @@ class ChromaStore(BaseStore):
                 ids=[record.id for record in batch],
                 embeddings=vectors[start : start + size],
                 documents=[searched(record) for record in batch],
-                metadatas=[kept(record) for record in batch],
+                metadatas=[to_metadata(record) for record in batch],
             )
 
     def _wrote(self, collection: Collection, user: str) -> None:
@@ -294,7 +294,7 @@ class ChromaStore(BaseStore):
                     self._folder.drop_index(old.id)
                 _drop(client, name + _NEXT)  # of a run that was cut short
                 new = self._make(client, user, name + _NEXT)
-                records = list(stored(old).values())
+                records = list(load_records(old).values())
                 size = self._batch(client)
             for batch in batches(records, size):
                 vectors = self._embedded([searched(record) for record in batch])

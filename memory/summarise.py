@@ -12,7 +12,7 @@ from typing import Protocol
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from .records import Fact, record_id
-from .sentences import called, people_of, says_same, sentence, value_of
+from .sentences import inline_title, people_of, says_same, sentence, value_of
 from .tasks import Revision, TaskGraph, TaskNode
 from .words import MONTHS, content_words, words
 
@@ -36,7 +36,7 @@ def summarise(
     turns: Sequence[Exchange],
     tasks: TaskGraph,
     model: Summariser | None = None,
-    called: Callable[[str], str] = called,
+    called: Callable[[str], str] = inline_title,
 ) -> tuple[Fact, ...]:
     """The new facts of a batch: the tasks' changes, and with a model what else it tells; in time order."""
     told = facts_of(model(turns), turns) if model else ()
@@ -47,7 +47,7 @@ def summarise(
 
 
 def summarise_changes(
-    turns: Sequence[Exchange], tasks: TaskGraph, called: Callable[[str], str] = called
+    turns: Sequence[Exchange], tasks: TaskGraph, called: Callable[[str], str] = inline_title
 ) -> tuple[Fact, ...]:
     """A fact for each change of what the tasks say in these turns; one that was changed again is history.
 

@@ -81,7 +81,7 @@ def _take_back(change: Change, turn: int) -> bool:
     for key in graph.index(_turns).get(str(turn), ()):
         node = graph[key]
         now = node.content()
-        before, after = _around(node.states(), turn)
+        before, after = _before_and_after(node.states(), turn)
         if before == now or (before is None and node.status == "removed"):
             continue
         if after != now:
@@ -98,14 +98,14 @@ def undoable(graph: TaskGraph) -> tuple[int, ...]:
 
 def redoable(graph: TaskGraph) -> tuple[int, ...]:
     """The turns that undid something and are not undone themselves, oldest first: undo one to do it again."""
-    return tuple(sorted(set[int]().union(*(_standing(node)[1] for node in graph.values()))))
+    return tuple(sorted(set[int]().union(*(_turns_in_effect(node)[1] for node in graph.values()))))
 
 
 def _turns_left(graph: TaskGraph) -> Iterator[int]:
     """The turns that changed something and are not undone, the last one first."""
     touched = graph.index(_turns)
     for turn in sorted(map(int, touched), reverse=True):
-        if any(turn in _standing(graph[key])[0] for key in touched[str(turn)]):
+        if any(turn in _turns_in_effect(graph[key])[0] for key in touched[str(turn)]):
             yield turn
 
 
@@ -113,7 +113,7 @@ def _turns(node: TaskNode) -> list[str]:
     return [str(state.turn) for state in node.states()]
 
 
-def _standing(node: TaskNode) -> tuple[set[int], set[int]]:
+def _turns_in_effect(node: TaskNode) -> tuple[set[int], set[int]]:
     """The turns whose changes to a task are not undone, and those whose undoing is not."""
     if not node.history:
         return {node.turn}, set()
@@ -132,11 +132,11 @@ def _standing(node: TaskNode) -> tuple[set[int], set[int]]:
             undone.add(state.undoes)
             if state.undoes not in undoing:
                 undos.add(state.turn)
-    around = {turn: _around(states, turn) for turn in changes}
+    around = {turn: _before_and_after(states, turn) for turn in changes}
     return {turn for turn, (before, after) in around.items() if before != after}, undos
 
 
-def _around(states: tuple[Revision, ...], turn: int) -> tuple[Content | None, Content | None]:
+def _before_and_after(states: tuple[Revision, ...], turn: int) -> tuple[Content | None, Content | None]:
     """The content of a task before a turn that changed it, and after; None: not there (any more)."""
     within = [number for number, state in enumerate(states) if state.turn == turn]
     first, last = within[0], states[within[-1]]

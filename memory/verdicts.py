@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from .operations import Question
-from .past import NOW, Past, Span, gist, told
+from .past import NOW, Past, Span, gist, state_text
 from .retrieve import matching
 from .splitting import split_into
 from .tasks import Revision, TaskGraph, TaskNode
@@ -49,7 +49,7 @@ def verdict_on(graph: TaskGraph, question: Question) -> Verdict:
     targets = named or tasks_named(graph, question)
     if not question.value and not targets:
         return Verdict(kind="unknown", claimed=question.about)
-    claimed = question.value or told(graph[targets[0]])
+    claimed = question.value or state_text(graph[targets[0]])
     past = Past(graph)
     spans = _spans(past, question, targets)
     if not spans and question.value and (counted := _count_verdict(past, question.value, targets)):
@@ -105,7 +105,7 @@ def _span_verdict(past: Past, question: Question, claimed: str, spans: list[Span
         kind="was" if span.ended else "holds",
         claimed=claimed,
         task=node.id,
-        now=told(node) if here else None,
+        now=state_text(node) if here else None,
         since=span.since,
         until=span.until,
         replaced_by=span.after,
@@ -127,7 +127,7 @@ def _never(
         kind="never",
         claimed=claimed,
         task=node.id if node else question.container,
-        now=told(node) if node and leaf else None,
+        now=state_text(node) if node and leaf else None,
     )
     if question.kind != "ever" or question.act:
         return verdict
@@ -171,7 +171,7 @@ def _act_verdict(
         kind="holds" if until is None else "was",
         claimed=claimed,
         task=node.id,
-        now=told(node) if node.active else None,
+        now=state_text(node) if node.active else None,
         since=turn,
         until=until,
         op=change.op,
@@ -185,7 +185,11 @@ def _changes(node: TaskNode, question: Question, ops: set[str]) -> Iterator[tupl
     for number, (old, new) in enumerate(pairwise(states), start=1):
         texts = (old.value, old.title, new.value, new.title)
         about = question.value is None or any(says(question.value, text) for text in texts)
-        if new.op not in ops or not about or (question.act == "replace" and told(old) == told(new)):
+        if (
+            new.op not in ops
+            or not about
+            or (question.act == "replace" and state_text(old) == state_text(new))
+        ):
             continue
         later = (state for state in states[number + 1 :] if gist(state) != gist(new))
         yield new.turn, new, next((state.turn for state in later), None)

@@ -35,7 +35,7 @@ class Warm(NamedTuple):
     marks: dict[str, str]
 
 
-def kept(record: AnyRecord) -> dict[str, str | float]:
+def to_metadata(record: AnyRecord) -> dict[str, str | float]:
     """A record as the metadata of an entry, with a mark that it has from this write on."""
     return {
         "kind": record.kind,
@@ -46,7 +46,7 @@ def kept(record: AnyRecord) -> dict[str, str | float]:
     }
 
 
-def stored(collection: Collection) -> dict[str, AnyRecord]:
+def load_records(collection: Collection) -> dict[str, AnyRecord]:
     """All records of a collection by id, without their vectors."""
     return {key: read_record(str(data["record"])) for key, data in _unknown(collection, {}, 0).items()}
 

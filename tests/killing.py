@@ -36,7 +36,7 @@ from tests.test_act import TRIP, services
 
 SAID = (TRIP, "set t2 Bergen", "yes")
 SOURCES = (
-    "agent/acting/making.py", "agent/acting/subgraph.py", "agent/graph/act_node.py",
+    "agent/acting/calling.py", "agent/acting/subgraph.py", "agent/graph/act_node.py",
     "agent/graph/approvals.py", "agent/graph/nodes.py", "agent/graph/writing.py",
     "agent/threads/checkpoints.py", "agent/threads/store.py", "agent/threads/taskloom.py", "tools/journal.py",
     "tools/calls.py", "checkpoint/sqlite/__init__.py", "tests/killing.py",

@@ -163,7 +163,7 @@ def make(tmp_path: Path) -> Any:
 
 
 def outcomes(turn: Turn) -> list[tuple[str, str]]:
-    return [(act.call.tool, act.status) for act in turn.acts]
+    return [(run.call.tool, run.status) for run in turn.tool_runs]
 
 
 # ---- from slots -----------------------------------------------------------------------------------
@@ -182,14 +182,14 @@ def test_tools_run_one_after_the_other_from_slots_and_the_reply_is_written_after
     assert flights.depends_on == ("t2", "t3")
     assert booking.depends_on == (flights.id,)
     assert "Flights: RO7 on Friday. Booking: booked RO7 on Friday." in turn.reply
-    assert [act.task for act in turn.acts] == [flights.id, booking.id]
+    assert [run.task for run in turn.tool_runs] == [flights.id, booking.id]
 
 
 def test_nothing_runs_again_without_a_change(make: Make, tools: Tools) -> None:
     talk = make(tools.registry())
     talk.say(TRIP)
-    assert talk.say("put t1 hotel Astoria").acts == ()
-    assert talk.say("hm").acts == ()
+    assert talk.say("put t1 hotel Astoria").tool_runs == ()
+    assert talk.say("hm").tool_runs == ()
     assert len(tools.calls) == 2
 
 
@@ -231,7 +231,7 @@ def test_undo_takes_results_back_and_makes_no_call(make: Make, tools: Tools) -> 
     talk.say("task trip; put t1 place Rome")
     talk.say("put t1 day Friday")
     turn = talk.say("undo")
-    assert turn.acts == ()
+    assert turn.tool_runs == ()
     assert "Only the plan is as before: what book did stays done." in turn.reply
     assert [node.name for node in talk.tasks().active] == ["trip", "place"]
     talk.say("undo")  # does it again
@@ -266,7 +266,7 @@ def test_calls_that_do_not_wait_for_each_other_run_side_by_side(make: Make) -> N
     words = "; ".join(f"task trip{n}; put t{2 * n + 1} place P{n}" for n in range(8))
     turn = make(registry).say(words)
     assert order == ["look"] * 8 + ["note"] * 8
-    assert [act.text for act in turn.acts[8:]] == [f"noted seen P{n}" for n in range(8)]
+    assert [run.text for run in turn.tool_runs[8:]] == [f"noted seen P{n}" for n in range(8)]
 
 
 # ---- failures -------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ def test_a_failure_is_told_kept_and_not_repeated(make: Make, tools: Tools) -> No
     assert "Find failed: no flights on that day. Shall I try again?" in turn.reply
     flights = talk.slot("flights")
     assert (flights.status, flights.value, flights.said) == ("open", None, "find: no flights on that day")
-    assert talk.say("put t1 hotel Astoria").acts == ()
+    assert talk.say("put t1 hotel Astoria").tool_runs == ()
     tools.fails = None
     assert outcomes(talk.say("set t3 Sunday")) == [("find", "done"), ("book", "done")]
     assert [call[2] for call in tools.calls if call[0] == "find"] == ["Friday", "Sunday"]
@@ -307,7 +307,7 @@ def test_what_an_undo_brings_back_is_tried_once_more(make: Make, tools: Tools) -
     talk.say("set t3 Sunday")
     assert outcomes(talk.say("undo"))[:1] in ([], [("find", "failed")])
     made = len(tools.calls)
-    assert talk.say("put t1 hotel Astoria").acts == ()
+    assert talk.say("put t1 hotel Astoria").tool_runs == ()
     assert len(tools.calls) == made
 
 
@@ -326,7 +326,7 @@ def test_a_parameter_of_the_wrong_form_is_told_and_nothing_is_called(make: Make)
     talk = make(Registry([equip(reserve, needs=["guests"], side_effects=True)]))
     turn = talk.say("task dinner; put t1 guests plenty")
     assert outcomes(turn) == [("reserve", "failed")]
-    assert "guests" in turn.acts[0].text
+    assert "guests" in turn.tool_runs[0].text
     assert turn.question is None  # the same words would fail again
     assert not called
     assert not talk.asked
@@ -381,8 +381,8 @@ def test_a_tool_that_hangs_is_stopped_and_the_time_of_a_turn_has_an_end(make: Ma
     stop.set()
     assert time.monotonic() - begun < 15
     assert {status for _, status in outcomes(turn)} == {"failed"}
-    assert "took longer than" in turn.acts[0].text
-    assert any("time for all calls of this turn is used up" in act.text for act in turn.acts[16:])
+    assert "took longer than" in turn.tool_runs[0].text
+    assert any("time for all calls of this turn is used up" in run.text for run in turn.tool_runs[16:])
 
 
 def test_a_large_result_is_kept_whole_and_shown_cut(make: Make) -> None:
@@ -419,7 +419,7 @@ def test_a_result_that_says_nothing_still_completes_its_task(make: Make, result:
         "done",
         "?" if result == "\ud800" else "done",
     )
-    assert talk.say("put t1 day Friday").acts == ()
+    assert talk.say("put t1 day Friday").tool_runs == ()
 
 
 # ---- approvals ------------------------------------------------------------------------------------
@@ -432,7 +432,7 @@ def test_a_rejected_call_is_not_asked_again_until_something_changes(make: Make, 
     assert outcomes(turn) == [("find", "done"), ("book", "rejected")]
     assert "I did not book: too expensive." in turn.reply
     assert (talk.slot("booking").status, talk.slot("booking").said) == ("inactive", "book: too expensive")
-    assert talk.say("put t1 hotel Astoria").acts == ()
+    assert talk.say("put t1 hotel Astoria").tool_runs == ()
     talk.say("set t2 Bergen")
     assert outcomes(talk.say("yes")) == [("find", "done"), ("book", "rejected")]
     assert talk.asked[-1] == ("book", {"flights": "BE7 on Friday"})
@@ -449,7 +449,7 @@ def test_a_rejected_repetition_is_not_asked_for_again_either(make: Make, tools: 
     talk.decides = lambda _: False
     talk.say("set t2 Bergen")
     assert outcomes(talk.say("yes")) == [("find", "done"), ("book", "rejected")]
-    assert talk.say("put t1 hotel Astoria").acts == ()
+    assert talk.say("put t1 hotel Astoria").tool_runs == ()
     talk.say("set t2 Oslo")
     assert ("book", "rejected") in outcomes(talk.say("yes"))
 
@@ -460,7 +460,7 @@ def test_parameters_can_be_edited(make: Make, tools: Tools) -> None:
     talk.decides = lambda _: Decision(decisions=(CallDecision(type="edit", edited_action=edit),))
     turn = talk.say(TRIP)
     assert tools.calls[-1] == ("book", "RO7 on Friday", "2")
-    assert turn.acts[-1].call.args == {"flights": "RO7 on Friday", "seats": 2}
+    assert turn.tool_runs[-1].call.args == {"flights": "RO7 on Friday", "seats": 2}
 
 
 @pytest.mark.parametrize(
@@ -478,7 +478,7 @@ def test_an_edit_that_does_not_fit_calls_nothing(
     talk.decides = lambda _: Decision(decisions=(CallDecision(type="edit", edited_action=edit),))
     turn = talk.say(TRIP)
     assert outcomes(turn)[-1] == ("book", "failed")
-    assert told in turn.acts[-1].text
+    assert told in turn.tool_runs[-1].text
     assert [name for name, *_ in tools.calls] == ["find"]
 
 
@@ -491,7 +491,7 @@ def test_several_calls_are_decided_one_by_one(make: Make, tools: Tools) -> None:
     talk.decides = lambda count: Decision(decisions=(reject, approve)) if count == 2 else False
     turn = talk.say(TWO)
     assert [args["flights"] for _, args in talk.asked] == ["RO7 on Friday", "OS7 on Monday"]
-    assert [(act.call.args["flights"], act.status) for act in turn.acts if act.call.tool == "book"] == [
+    assert [(run.call.args["flights"], run.status) for run in turn.tool_runs if run.call.tool == "book"] == [
         ("RO7 on Friday", "rejected"), ("OS7 on Monday", "done"),
     ]  # fmt: skip
 
@@ -500,7 +500,7 @@ def test_what_is_not_decided_on_is_rejected(make: Make, tools: Tools) -> None:
     talk = make(tools.registry())
     talk.decides = lambda _: Decision(decisions=(CallDecision(type="approve"),))
     turn = talk.say(TWO)
-    assert [act.text for act in turn.acts if act.status == "rejected"] == ["there was no decision on it"]
+    assert [run.text for run in turn.tool_runs if run.status == "rejected"] == ["there was no decision on it"]
     assert [call[1] for call in tools.calls if call[0] == "book"] == ["RO7 on Friday"]
 
 
@@ -625,7 +625,7 @@ def test_a_tool_above_is_never_called(tools: Tools) -> None:
     graph = build_graph(services(Equipment(registry=tools.registry())), checkpointer=InMemorySaver())
     config: RunnableConfig = {"configurable": {"thread_id": "1", ABOVE: ("find",)}}
     ended = graph.invoke({"messages": [HumanMessage(TRIP)]}, config)
-    assert ended["turn"].acts == ()
+    assert ended["turn"].tool_runs == ()
     assert tools.calls == []
 
 
@@ -711,13 +711,13 @@ def test_an_open_part_takes_the_result_itself(make: Make) -> None:
 def test_a_chooser_that_never_ends_is_ended(make: Make) -> None:
     chooser = Choosing([("weather", 1, {"place": f"P{n}"}) for n in range(50)])
     turn = make(FREE, chooser, max_subtasks=3).say("task trip")
-    assert len(turn.acts) == len(chooser.seen) == 3
+    assert len(turn.tool_runs) == len(chooser.seen) == 3
 
 
 def test_the_cost_of_choosing_has_an_end(make: Make) -> None:
     chooser = Choosing([("weather", 1, {"place": f"P{n}"}) for n in range(50)], Usage(1, 300, 10))
     turn = make(FREE, chooser, max_subtasks=50, tokens=1_000).say("task trip")
-    assert len(turn.acts) == 2
+    assert len(turn.tool_runs) == 2
     assert turn.prompt_tokens + turn.completion_tokens == 12 + 2 * 620
     assert turn.model_calls == 5
 
@@ -728,7 +728,7 @@ def test_the_limit_of_steps_of_the_host_does_not_cut_a_turn_short() -> None:
     graph = build_graph(made, checkpointer=InMemorySaver())
     config: RunnableConfig = {"configurable": {"thread_id": "1"}, "recursion_limit": 12}
     ended = graph.invoke({"messages": [HumanMessage("task trip")]}, config)
-    assert len(ended["turn"].acts) == 20
+    assert len(ended["turn"].tool_runs) == 20
 
 
 @pytest.mark.parametrize(
@@ -742,7 +742,7 @@ def test_the_limit_of_steps_of_the_host_does_not_cut_a_turn_short() -> None:
 )
 def test_a_choice_that_cannot_be_made_is_told(make: Make, due: Any, told: str) -> None:
     turn = make(FREE, Choosing([due])).say("task trip")
-    assert turn.acts == ()
+    assert turn.tool_runs == ()
     assert "I could not go on by tools: " in turn.note
     assert told in turn.note
     assert told in turn.reply
@@ -752,7 +752,7 @@ def test_a_chooser_cannot_name_what_the_user_may_not_use(make: Make) -> None:
     registry = Registry([equip(weather), equip(pay, users=["ann"], side_effects=True)])
     talk = make(registry, Choosing([("pay", 1, {"amount": 5})]))
     turn = talk.say("task trip", user="bob")
-    assert turn.acts == ()
+    assert turn.tool_runs == ()
     assert "there is no tool 'pay'" in turn.note
 
 
@@ -812,7 +812,7 @@ def test_type_errors_go_back_to_the_model_at_most_twice(make: Make) -> None:
     with OpenAIServer([*wrong, Say('{"amount": "most"}')]) as server:
         turn = make(FREE, model_chooser(server.url), max_subtasks=1).say("task gift", thread="2")
         assert len(server.requests) == 4
-    assert turn.acts == ()
+    assert turn.tool_runs == ()
     assert "the model's answer did not fit: amount" in turn.note
 
 
@@ -823,7 +823,7 @@ def test_a_choice_that_does_not_fit_goes_back_at_most_twice(make: Make, answer: 
     with OpenAIServer([answer]) as server:
         turn = make(FREE, model_chooser(server.url), max_subtasks=1).say("task gift")
         assert len(server.requests) == 3
-    assert turn.acts == ()
+    assert turn.tool_runs == ()
     assert "I could not go on by tools" in turn.note
 
 
@@ -841,7 +841,7 @@ def test_to_say_the_same_again_is_to_want_it_again(make: Make, tools: Tools) -> 
     talk = make(tools.registry())
     talk.app.talk(TRIP)  # waits for an approval that never comes
     assert outcomes(talk.say(TRIP)) == [("find", "done"), ("book", "done")]
-    assert talk.say(TRIP).acts == ()
+    assert talk.say(TRIP).tool_runs == ()
     assert [name for name, *_ in tools.calls] == ["find", "find", "book"]
 
 
@@ -883,7 +883,7 @@ def test_a_call_that_was_ended_in_a_lost_turn_is_not_asked_for_or_made_again(
     assert len(talk.tasks()) == 3  # as they were when it asked
     turn = talk.say(TRIP)
     assert outcomes(turn) == [("find", "done"), ("book", "done")]
-    assert turn.acts[-1].earlier
+    assert turn.tool_runs[-1].earlier
     assert "Before I was interrupted: booking: booked RO7 on Friday." in turn.reply
     assert talk.slot("booking").value == "booked RO7 on Friday"
     assert len(talk.asked) == 1
@@ -921,7 +921,7 @@ def test_a_call_that_was_begun_in_a_lost_turn_is_reported_and_made_only_on_reque
     assert turn.reply.endswith("Shall I try again?")
     assert not talk.asked
     assert journal.open("main") == ()
-    assert talk.say("put t1 hotel Astoria").acts == ()
+    assert talk.say("put t1 hotel Astoria").tool_runs == ()
     talk.say("set t2 Rome; set t3 Friday")
     assert [name for name, *_ in tools.calls].count("book") == 1
     talk.say("put t1 meal fish")
@@ -956,7 +956,7 @@ def test_decisions_go_to_the_calls_that_were_shown_after_a_break(make: Make, too
     with pytest.raises(Killed):
         talk.app.decide(both)
     turn = talk.app.decide(both)
-    made = {act.call.args["flights"]: act.status for act in turn.acts if act.call.tool == "book"}
+    made = {run.call.args["flights"]: run.status for run in turn.tool_runs if run.call.tool == "book"}
     assert made == {"RO7 on Friday": "done", "OS7 on Monday": "rejected"}
     assert [call[1] for call in tools.calls if call[0] == "book"] == ["RO7 on Friday"]
 
@@ -974,7 +974,7 @@ def test_one_approval_is_one_call_whatever_its_parameters_are_edited_to(make: Ma
     with pytest.raises(Killed):
         talk.app.decide(edited(2))
     turn = talk.app.decide(edited(3))
-    assert turn.acts[-1].earlier
+    assert turn.tool_runs[-1].earlier
     assert [call[2] for call in tools.calls if call[0] == "book"] == ["2"]
 
 
@@ -1093,7 +1093,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 from taskloom.agent.act import Equipment
 from taskloom.agent.graph import build_graph
-from taskloom.agent.turn.calls import Act, Call
+from taskloom.agent.turn.calls import ToolRun, Call
 from tests.test_act import Tools, services, TRIP
 for number, saver in enumerate((lambda: SqliteSaver(sqlite3.connect(sys.argv[1], check_same_thread=False)),
                                 lambda kept=InMemorySaver(): kept)):
@@ -1107,9 +1107,9 @@ for number, saver in enumerate((lambda: SqliteSaver(sqlite3.connect(sys.argv[1],
     graph().invoke({"messages": [HumanMessage("set t2 Oslo")]}, config)
     graph().invoke({"messages": [HumanMessage("yes")]}, config)
     ended = graph().invoke(Command(resume={"decisions": [{"type": "reject", "message": "no"}]}), config)
-    assert [act.status for act in ended["turn"].acts] == ["done", "rejected"]
+    assert [run.status for run in ended["turn"].tool_runs] == ["done", "rejected"]
     turn = graph().get_state(config).values["turn"]
-    assert type(turn.acts[0]) is Act and type(turn.acts[0].call) is Call
+    assert type(turn.tool_runs[0]) is ToolRun and type(turn.tool_runs[0].call) is Call
 """
 
 
@@ -1154,7 +1154,7 @@ def test_two_threads_at_once(make: Make) -> None:
     with ThreadPoolExecutor() as pool:
         said = {name: pool.submit(talk.say, f"task trip; put t1 place {name}", name) for name in ("A", "B")}
         for name, turn in said.items():
-            assert [act.text for act in turn.result().acts] == [f"met at {name}"]
+            assert [run.text for run in turn.result().tool_runs] == [f"met at {name}"]
     assert {name: talk.slot("meet", name).value for name in "AB"} == {"A": "met at A", "B": "met at B"}
 
 
@@ -1196,7 +1196,7 @@ def test_what_was_shared_before_an_interrupt_is_there_after_it(make: Make) -> No
     make(registry).app.talk("task trip; put t1 place Rome")
     talk = make(registry)
     turn = talk.app.decide(True)
-    assert turn.acts[-1].text == "charged for ['Rome']"
+    assert turn.tool_runs[-1].text == "charged for ['Rome']"
     assert talk.app.state().values["shared"] == {"places": ["Rome"]}
 
 
@@ -1232,8 +1232,8 @@ def test_an_inner_agent_shares_by_reference_and_gives_back_a_summary(make: Make)
     assert talk.app.state().values["shared"]["notes"] == ["by train", 7, "by train", 7]
     assert seen[0].utterance == "task errand"
     assert "sunny in Rome today" in seen[0].before
-    assert len(turn.acts[1].text) <= 1_500
-    assert "x" * 1_000 not in turn.acts[1].text
+    assert len(turn.tool_runs[1].text) <= 1_500
+    assert "x" * 1_000 not in turn.tool_runs[1].text
     assert {node.name for node in talk.tasks().active} == {"trip", "weather", "clerk", "clerk2"}
 
 
@@ -1253,7 +1253,7 @@ def test_an_inner_agent_never_calls_itself_or_what_is_above_it(make: Make) -> No
     turn = talk.say("task trip")
     assert outcomes(turn) == [("boss", "done")]
     assert offered[0] == ("weather",)
-    assert "there is no tool 'boss'" in turn.acts[0].text
+    assert "there is no tool 'boss'" in turn.tool_runs[0].text
 
 
 def test_an_inner_agent_asked_for_the_same_in_a_later_turn_does_it_again(make: Make, tools: Tools) -> None:
@@ -1317,9 +1317,9 @@ def test_a_script_approves_only_where_it_says_so(make: Make, tools: Tools) -> No
         json.dumps([TRIP, {"user": "task tour; put t6 place Oslo; put t6 day Monday", "approve": True}]), "x"
     )
     first, _ = play(make(tools.registry()).app, lines, thread="s", context=Context())
-    acts = first.record()["acts"]
-    assert [(act["tool"], act["status"]) for act in acts] == [("find", "done"), ("book", "rejected")]
-    assert acts[0]["args"] == {"place": "Rome", "day": "Friday"}
+    runs = first.record()["tool_runs"]
+    assert [(run["tool"], run["status"]) for run in runs] == [("find", "done"), ("book", "rejected")]
+    assert runs[0]["args"] == {"place": "Rome", "day": "Friday"}
     assert [call for call in tools.calls if call[0] == "book"] == [("book", "OS7 on Monday", "1")]
 
 

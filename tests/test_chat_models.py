@@ -524,7 +524,7 @@ def test_it_carries_out_functions_and_none_of_their_tokens_is_shown(tmp_path: Pa
     ):
         shown: list[str] = []
         turn = app.talk(PLAN_IT, show=lambda piece, _: shown.append(piece))
-        assert [(act.call.tool, act.status) for act in turn.acts] == [("poem", "done")]
+        assert [(run.call.tool, run.status) for run in turn.tool_runs] == [("poem", "done")]
         assert "sweet" not in "".join(shown)
         assert any("Write a poem" in json.dumps(request) for request in server.requests)
 

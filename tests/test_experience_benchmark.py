@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from taskloom.memory.policies import Addition, Deletion, Outcome, Policy, conclude, offered
+from taskloom.memory.policies import Addition, Deletion, Outcome, Policy, conclude, is_retrievable
 from taskloom.memory.records import Experience
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]  # the full run plays thousands of worlds
@@ -90,7 +90,7 @@ class Records:
 
     def offered(self) -> NDArray[np.int64]:
         return np.array(
-            sorted(int(key) for key, one in self.memory.items() if offered(self.policy, one)), np.int64
+            sorted(int(key) for key, one in self.memory.items() if is_retrievable(self.policy, one)), np.int64
         )
 
     def conclude(self, made: int, led_by: int | None, how: Outcome, step: int) -> None:

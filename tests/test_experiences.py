@@ -19,7 +19,12 @@ from taskloom.agent.models.examples import example
 from taskloom.agent.models.interpreter import reading_prompt
 from taskloom.agent.models.wire import steps_of
 from taskloom.agent.reading.patterns.rules import Rules
-from taskloom.agent.recall.experiences import Taught, learned, made, settled
+from taskloom.agent.recall.experiences import (
+    ExperiencedInterpreter,
+    experience_of,
+    settle,
+    steps_by_experience,
+)
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings
@@ -64,7 +69,7 @@ def store() -> InMemoryStore:
 @pytest.fixture
 def talk(tmp_path: Path, store: InMemoryStore) -> Iterator[Taskloom]:
     template = TemplateResponder()
-    voice = Voice(Taught(Rules()), template)
+    voice = Voice(ExperiencedInterpreter(Rules()), template)
     longterm = LongTerm(lambda: store, lambda: Outbox(tmp_path / "outbox.sqlite"))
     services = Services(voice=lambda model: voice, template=template, memory=longterm)
     with Taskloom.open(Settings(home=tmp_path), services=services) as opened:
@@ -256,7 +261,7 @@ TAUGHT = experience(UNCLEAR, MOVED)
     ],
 )
 def test_a_wording_is_read_with_other_words(utterance: str, target: str, value: str) -> None:
-    (step,) = learned(utterance, [TAUGHT])
+    (step,) = steps_by_experience(utterance, [TAUGHT])
     assert (step.act, step.target, step.value, step.text) == ("set", target, value, utterance)
     assert step.details == (Detail(slot="date", value=value),)
 
@@ -276,7 +281,7 @@ def test_a_wording_is_read_with_other_words(utterance: str, target: str, value: 
     ],
 )
 def test_what_differs_in_its_own_words_is_not_read(utterance: str) -> None:
-    assert learned(utterance, [TAUGHT]) == ()
+    assert steps_by_experience(utterance, [TAUGHT]) == ()
 
 
 @pytest.mark.parametrize(
@@ -292,7 +297,7 @@ def test_what_differs_in_its_own_words_is_not_read(utterance: str) -> None:
 )
 def test_what_is_too_loose_to_be_a_wording_teaches_nothing(text: str, steps: list[dict[str, Any]]) -> None:
     for utterance in (text, text.replace("dinner", "supper").replace("Friday", "Monday")):
-        assert learned(utterance, [experience(text, *steps)]) == ()
+        assert steps_by_experience(utterance, [experience(text, *steps)]) == ()
 
 
 def test_names_within_longer_words_are_exchanged_too() -> None:
@@ -303,7 +308,7 @@ def test_names_within_longer_words_are_exchanged_too() -> None:
         "slot": "date",
         "value": "Friday",
     }
-    (read,) = learned(LIKE_IT, [experience(UNCLEAR, step)])
+    (read,) = steps_by_experience(LIKE_IT, [experience(UNCLEAR, step)])
     assert (read.target, read.within, read.slot) == ("date of the meeting", "meeting", "date")
 
 
@@ -311,7 +316,7 @@ def test_exchanged_words_are_exchanged_at_once() -> None:
     given = experience(
         "swap tea with coffee around for me", {"act": "replace", "old": "tea", "value": "coffee"}
     )
-    (read,) = learned("swap coffee with tea around for me", [given])
+    (read,) = steps_by_experience("swap coffee with tea around for me", [given])
     assert (read.old, read.value) == ("coffee", "tea")
 
 
@@ -327,7 +332,7 @@ def test_ids_of_another_thread_are_not_taken_over() -> None:
         "everywhere": True,
     }
     given = experience(UNCLEAR, step)
-    (read,) = learned(LIKE_IT, [given])
+    (read,) = steps_by_experience(LIKE_IT, [given])
     assert (read.task, read.within_task, read.details[0].task) == (None, None, None)
     assert (read.parts[0].title, read.parts[0].details[0].task) == ("meeting", None)
     assert "t2" not in example(given)
@@ -343,7 +348,7 @@ def test_whoever_shares_fewer_than_three_words_is_not_read(
     values = [{"slot": "a", "value": taught[at]} for at in taken if at < len(taught)]
     given = experience(" ".join(taught), {"act": "add", "items": values})
     mixed = [copied.draw(st.sampled_from([word, *taught])) for word in utterance]
-    found = learned(" ".join(mixed), [given])
+    found = steps_by_experience(" ".join(mixed), [given])
     own = [word for word in taught if word not in {one["value"] for one in values}]
     if len([word for word in mixed if word in own]) < 3:
         assert found == ()
@@ -352,7 +357,7 @@ def test_whoever_shares_fewer_than_three_words_is_not_read(
 @given(st.text(max_size=60), st.text(min_size=1, max_size=40), st.text(max_size=20))
 def test_no_text_breaks_it(utterance: str, text: str, value: str) -> None:
     given = experience(text, {"act": "set", "value": value, "target": text[:10]})
-    for step in learned(utterance, [given]):
+    for step in steps_by_experience(utterance, [given]):
         assert step.act == "set"
 
 
@@ -360,7 +365,9 @@ def test_rules_that_are_sure_ask_no_experience() -> None:
     def never() -> Sequence[Experience]:
         raise AssertionError("asked")
 
-    reading = Taught(Rules()).read("Plan a dinner on Wednesday", View(graph=TaskGraph({}), examples=never))
+    reading = ExperiencedInterpreter(Rules()).read(
+        "Plan a dinner on Wednesday", View(graph=TaskGraph({}), examples=never)
+    )
     assert reading.sure
 
 
@@ -370,10 +377,10 @@ def test_what_was_learned_is_for_fresh_words_not_for_answers() -> None:
             return Reading((Step(text=utterance, act="unsure"),), sure=False)
 
     view = View(graph=TaskGraph({}), examples=lambda: [TAUGHT])
-    assert Taught(Unsure()).read(LIKE_IT, view).sure
-    assert not Taught(Unsure()).read("something else altogether", view).sure
+    assert ExperiencedInterpreter(Unsure()).read(LIKE_IT, view).sure
+    assert not ExperiencedInterpreter(Unsure()).read("something else altogether", view).sure
     asked = View(graph=TaskGraph({}), question=Clarify(question="Which one?"), examples=lambda: [TAUGHT])
-    assert not Taught(Unsure()).read(LIKE_IT, asked).sure
+    assert not ExperiencedInterpreter(Unsure()).read(LIKE_IT, asked).sure
 
 
 # ---- examples in a prompt -------------------------------------------------------------------------
@@ -444,14 +451,14 @@ def test_events_come_from_what_a_turn_does_to_the_same_tasks(
     words: str, operation: Operation, key: str, outcome: Outcome | None
 ) -> None:
     waits = pending(1, "t2")
-    done, left = settled([waits], turn(2, words, (operation, key)), GRAPH)
+    done, left = settle([waits], turn(2, words, (operation, key)), GRAPH)
     assert done == ([(waits.experience, outcome)] if outcome else [])
     assert left == (() if outcome else (waits,))
 
 
 def test_silence_is_agreement_after_two_turns() -> None:
     first, second = pending(1, "t2"), pending(2, "t2")
-    done, left = settled([first, second], turn(3, "thanks", steps=()), GRAPH)
+    done, left = settle([first, second], turn(3, "thanks", steps=()), GRAPH)
     assert done == [(first.experience, Outcome(1, False))]
     assert left == (second,)
 
@@ -459,23 +466,23 @@ def test_silence_is_agreement_after_two_turns() -> None:
 def test_feedback_is_on_the_latest_one_alone() -> None:
     first, second = pending(2, "t2"), pending(3, "t2")
     for word, utility in (("good", 1), ("bad", 0)):
-        done, left = settled([first, second], turn(4, "", steps=()), GRAPH, feedback=word)
+        done, left = settle([first, second], turn(4, "", steps=()), GRAPH, feedback=word)
         assert (second.experience, Outcome(utility, True)) in done
         assert left == ()
 
 
 def test_what_could_not_be_read_waits_for_one_turn() -> None:
-    assert settled([pending(1)], turn(2, "thanks", steps=()), GRAPH) == ([], ())
+    assert settle([pending(1)], turn(2, "thanks", steps=()), GRAPH) == ([], ())
 
 
 def test_twice_made_is_the_same_record() -> None:
     given = turn(2, "the place is Rome", (Update(task="t2", value="Rome"), "t2"), proposals=("t9",))
-    once, twice = (made(given, [], thread="a", outline="x" * 700) for _ in range(2))
+    once, twice = (experience_of(given, [], thread="a", outline="x" * 700) for _ in range(2))
     assert once is not None
     assert twice is not None
     assert (once.experience.id, once.touched) == (twice.experience.id, ("t2", "t9"))
     assert len(once.experience.outline) <= 600
-    other = made(given, [], thread="b", outline="")
+    other = experience_of(given, [], thread="b", outline="")
     assert other is not None
     assert other.experience.id != once.experience.id
 
@@ -504,11 +511,11 @@ def test_words_mean_steps_that_have_their_values_and_name_their_task(
     told: str, read: Step, same: bool
 ) -> None:
     unclear = Turn(number=1, utterance=told, steps=(Step(text=told, act="unsure"),))
-    unread = made(unclear, [], thread="a", outline="")
+    unread = experience_of(unclear, [], thread="a", outline="")
     assert unread is not None
     assert unread.unread
     after = turn(2, "plainly", (Update(task="t2", value="x"), "t2"), steps=(read,))
-    known = made(after, [unread], thread="a", outline="")
+    known = experience_of(after, [unread], thread="a", outline="")
     assert known is not None
     assert known.experience.text == (told if same else "plainly")
 

@@ -14,7 +14,7 @@ import pytest
 from taskloom.agent.graph.services import Voice
 from taskloom.agent.language.statements import statements
 from taskloom.agent.reading.patterns.rules import Rules
-from taskloom.agent.recall.facts import answering, asked, covers, told
+from taskloom.agent.recall.facts import answering_facts, covers, fact_lines, parse_question
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.brief import Brief
@@ -333,32 +333,35 @@ def fact(key: str, text: str, **fields: Any) -> Fact:
 
 def test_a_deleted_fact_and_one_that_no_search_found_answer_nothing() -> None:
     gone, there = fact("f1", "(deleted)", status="deleted"), fact("f2", "Mia plays chess.", people=("Mia",))
-    question = asked("Does Mia play chess?")
-    assert answering(question, [Hit(gone, 1, 1, 1)], lambda: [gone, there], thread="new") == ()
-    assert answering(question, [Hit(there, 1, 1, 1)], lambda: [gone, there], thread="new") == (there,)
+    question = parse_question("Does Mia play chess?")
+    assert answering_facts(question, [Hit(gone, 1, 1, 1)], lambda: [gone, there], thread="new") == ()
+    assert answering_facts(question, [Hit(there, 1, 1, 1)], lambda: [gone, there], thread="new") == (there,)
 
 
 def test_numbers_are_never_made_up_for_by_likeness() -> None:
     flight = fact("f1", "The flight to Rome in terminal 2 is AB 123.")
     hits = [Hit(flight, 1, 1, 0.95)]
-    assert answering(asked("Is flight AB 123 leaving gates?"), hits, lambda: [flight], thread="new") == (
-        flight,
+    assert answering_facts(
+        parse_question("Is flight AB 123 leaving gates?"), hits, lambda: [flight], thread="new"
+    ) == (flight,)
+    assert (
+        answering_facts(parse_question("Is flight AB 124 leaving?"), hits, lambda: [flight], thread="new")
+        == ()
     )
-    assert answering(asked("Is flight AB 124 leaving?"), hits, lambda: [flight], thread="new") == ()
 
 
 def test_a_former_fact_is_told_with_when_it_changed() -> None:
     former = fact("f1", "The date is May 2.", status="former", until=datetime(2026, 5, 3, 12, tzinfo=UTC))
-    assert told((former,)) == ("I noted on May 1, 2026: the date is May 2. It changed on May 3, 2026.",)
+    assert fact_lines((former,)) == ("I noted on May 1, 2026: the date is May 2. It changed on May 3, 2026.",)
     endless = former.model_copy(update={"until": None})
-    assert told((former, endless))[1:] == (
+    assert fact_lines((former, endless))[1:] == (
         "\n- May 1, 2026: The date is May 2 (changed on May 3, 2026)",
         "\n- May 1, 2026: The date is May 2 (changed since)",
     )
-    assert told(()) == ()
+    assert fact_lines(()) == ()
 
 
 def test_a_text_covers_a_question_that_it_has_all_words_of() -> None:
-    assert covers(asked("Is Mia coming to the dinner?"), "guest Mia dinner")
-    assert not covers(asked("Is Mia allergic to anything?"), "guest Mia dinner")
-    assert not covers(asked("Is Ana coming to the dinner?"), "guest Mia dinner")
+    assert covers(parse_question("Is Mia coming to the dinner?"), "guest Mia dinner")
+    assert not covers(parse_question("Is Mia allergic to anything?"), "guest Mia dinner")
+    assert not covers(parse_question("Is Ana coming to the dinner?"), "guest Mia dinner")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from taskloom.agent.grounding.asking_first import held_back, only_asks
+from taskloom.agent.grounding.asking_first import only_asks, question_before
 from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.reading.beam import Numbers
 from taskloom.agent.reading.gate import Gate
@@ -192,9 +192,42 @@ def test_without_schemas_or_where_the_model_reads_always_it_reads_slots_too() ->
     said, graph = "The buyer is Ann Lee.", graph_of(*TICKETS)
     view = View(graph, turn=3, focus=("t1",), schemas=KINDS)
     assert Gate(LOCAL, Asked(), "model", LOCAL.fills).read(said, view).by == "model"
-    assert Gate(LOCAL, Asked(), fills=LOCAL.fills).read(said, replace(view, schemas=())).by == "model"
+    assert Gate(LOCAL, Asked(), fills=LOCAL.fills).read("3 tickets", replace(view, schemas=())).by == "model"
     assert Gate(LOCAL, Asked(), fills=LOCAL.fills).read(said * 20, view).by == "model"
     assert Gate(LOCAL, Asked()).read(said, view).by == "model"
+
+
+FORM = (
+    Add(slot="form", title="fill out a form"),
+    Add(slot="form.name", title="name", value="Jo", parent="t1"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "before", "told"),
+    [
+        ("My email is ann@example.com.", FORM, ("email", "ann@example.com")),
+        ("Sorry, to correct, my name is Ann Lee", FORM, ("name", "Ann Lee")),
+        ("my budget is 500 euros", FORM, ("budget", "500 euros")),
+        ("My address is Market Street, San Francisco.", FORM, ("address", "Market Street, San Francisco")),
+        ("My wife is Ann Lee", FORM, None),  # is that for the form?
+        ("My name is not important", FORM, None),
+        ("My email is ann@example.com. Send it", FORM, None),
+        ("my email is the usual one", FORM, None),
+        ("the form is Monday", FORM, None),  # no slot of it
+        ("My email is ann@example.com", (*FORM, Add(slot="fence", title="paint the fence")), None),
+        ("My email is ann@example.com", (), None),
+    ],
+)
+def test_without_schemas_one_plain_value_for_the_only_task_needs_no_model(
+    said: str, before: Sequence[Operation], told: tuple[str, str] | None
+) -> None:
+    view = View(graph_of(*before), turn=len(before) + 1, focus=("t1",) if before else ())
+    reading = Gate(LOCAL, Asked(), fills=LOCAL.fills).read(said, view)
+    assert (reading.by == "network") == (told is not None)
+    if told is not None:
+        (step,) = reading.steps
+        assert (step.task, [(one.slot, one.value) for one in step.details]) == ("t1", [told])
 
 
 def test_slots_and_clauses_of_a_message_are_encoded_once() -> None:
@@ -275,7 +308,7 @@ CHECK = Check(question=Question(kind="claim", tasks=("t2",), value="Friday"))
 def test_a_question_never_changes_the_plan(
     operation: Operation, words: str, answer: tuple[Operation, ...]
 ) -> None:
-    kept = held_back((*answer, operation), "Is the party on Friday?", PARTY)
+    kept = question_before((*answer, operation), "Is the party on Friday?", PARTY)
     *answers, asked = kept
     assert tuple(answers) == answer
     assert isinstance(asked, Clarify)
@@ -285,9 +318,9 @@ def test_a_question_never_changes_the_plan(
 
 def test_what_is_more_than_a_question_changes_the_plan() -> None:
     operations = (Update(task="t2", value="Friday"),)
-    assert held_back(operations, "Could you make it Friday?", PARTY) == operations
-    assert held_back((CHECK,), "Is the party on Friday?", PARTY) == (CHECK,)
-    assert held_back((), "Is the party on Friday?", TaskGraph()) == ()
+    assert question_before(operations, "Could you make it Friday?", PARTY) == operations
+    assert question_before((CHECK,), "Is the party on Friday?", PARTY) == (CHECK,)
+    assert question_before((), "Is the party on Friday?", TaskGraph()) == ()
 
 
 # ---- through the whole product --------------------------------------------------------------------

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from taskloom.agent.replying.checking import faults_of
 from taskloom.agent.replying.grounds import ungrounded
 from taskloom.agent.turn.brief import Brief
-from taskloom.agent.turn.calls import Act, Call
+from taskloom.agent.turn.calls import Call, ToolRun
 from taskloom.agent.turn.state import Change, Turn
 from taskloom.memory.claims import answer
 from taskloom.memory.operations import Add, Check, Complete, Operation, Question, Remove, Update, apply
@@ -32,7 +32,7 @@ class Plan:
 
     turns: Sequence[tuple[str, Sequence[Operation]]]
     ask: Question | None = None
-    acts: tuple[Act, ...] = ()
+    runs: tuple[ToolRun, ...] = ()
     exchanges: tuple[tuple[str, str], ...] = ()
 
     def brief(self) -> Brief:
@@ -47,7 +47,7 @@ class Plan:
         said = self.turns[-1][0]
         answers = (answer(graph, self.ask),) if self.ask else ()
         turn = Turn(number=len(self.turns), utterance=said, changes=tuple(changes), answers=answers,
-                    facts=tuple(graph), acts=self.acts)  # fmt: skip
+                    facts=tuple(graph), tool_runs=self.runs)  # fmt: skip
         return Brief(said, graph, turn, answers, exchanges=self.exchanges, now=NOW)
 
 
@@ -68,8 +68,8 @@ def steps(slot: str, *titles: str) -> list[Operation]:
     ]
 
 
-def did(tool: str, title: str, text: str, **params: Any) -> Act:
-    return Act(
+def did(tool: str, title: str, text: str, **params: Any) -> ToolRun:
+    return ToolRun(
         call=Call(tool=tool, title=title, args=params, place="", gives="result"), status="done", text=text
     )
 
@@ -99,7 +99,7 @@ TRIP = Plan(
 )  # fmt: skip
 FLIGHTS = Plan(
     (*TRIP.turns, ("Find me flights and book the cheaper one.", [])),
-    acts=(
+    runs=(
         did("search_flights", "search flights", '[{"flight": "TL501", "leaves": "08:10", "price": 170}, '
             '{"flight": "TL507", "leaves": "17:45", "price": 140}]', origin="Oslo"),
         did("book_flight", "book flight TL507", "confirmation QX7P2"),

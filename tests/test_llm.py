@@ -28,7 +28,7 @@ from taskloom.agent.models.interpreter import ModelInterpreter, reading_prompt
 from taskloom.agent.models.openai import OpenAIModel, chat_model
 from taskloom.agent.models.responder import ModelResponder, Unwritten
 from taskloom.agent.models.wire import SCHEMA, WireError, steps_of
-from taskloom.agent.plan.outline import Outline, outline, quoted, told
+from taskloom.agent.plan.outline import Outline, as_shown, outline, quoted
 from taskloom.agent.settings import Settings
 from taskloom.agent.turn.brief import Brief
 from taskloom.agent.turn.reading import Reading, Usage, View
@@ -996,7 +996,7 @@ def _hold_quotes(text: str) -> None:
 def _masked(line: str, text: str) -> str:
     """A line of the outline with what stands plain in it, because it can be nothing but a text, in quotes."""
     for form in (f"{text}x", f"y{text}", f"r{text}", f"q{text}", text):
-        if told(form) == form and form in line:
+        if as_shown(form) == form and form in line:
             found = re.compile(rf"((?:\d|:|was) )({re.escape(form)})(?=$|[:,) ])")
             line = found.sub(lambda place: place[1] + quoted(place[2]), line)
     return line

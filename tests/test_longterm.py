@@ -18,7 +18,7 @@ from taskloom.agent.graph.nodes import remember
 from taskloom.agent.graph.services import Services, Voice
 from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.reading.with_memory import read_with_memory
-from taskloom.agent.recall.experiences import Taught
+from taskloom.agent.recall.experiences import ExperiencedInterpreter
 from taskloom.agent.recall.longterm import BUFFER, LongTerm
 from taskloom.agent.recall.memory import Examples, Memory
 from taskloom.agent.recall.units import summary
@@ -42,7 +42,7 @@ BERGEN = "Book a hotel in Bergen from June 3 to June 5 for two people."
 def services(home: Path, store: Any) -> Services:
     """Rules, and a long-term memory in a store, or in what a function opens."""
     template = TemplateResponder()
-    voice = Voice(Taught(Rules()), template)
+    voice = Voice(ExperiencedInterpreter(Rules()), template)
     opener = store if callable(store) else lambda: store
     longterm = LongTerm(opener, lambda: Outbox(home / "outbox.sqlite"))
     return Services(voice=lambda model: voice, template=template, memory=longterm)
@@ -642,7 +642,7 @@ def test_going_to_and_fro_between_threads_costs_no_call_a_turn(tmp_path: Path, s
             return ()
 
     template, narrator = TemplateResponder(), Counts()
-    voice = Voice(Taught(Rules()), template)
+    voice = Voice(ExperiencedInterpreter(Rules()), template)
     longterm = LongTerm(
         lambda: store,
         lambda: Outbox(tmp_path / "o.sqlite"),

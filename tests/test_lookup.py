@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskloom.agent.graph.access import graph_of
-from taskloom.agent.grounding.resolving.assemble import Assembler, all_assembled, assembled
-from taskloom.agent.plan.held import alike, having, held_in
-from taskloom.agent.plan.topic import WEIGHTS, Heard, is_slot, topic_of
+from taskloom.agent.grounding.resolving.assemble import Assembler, assemble, assemble_all
+from taskloom.agent.plan.held import alike, candidates_by_stems, stems_in
+from taskloom.agent.plan.topic import WEIGHTS, TopicSigns, is_slot, topic_of
 from taskloom.agent.reading.beam import choices
 from taskloom.agent.reading.trust import _fitted, _planted, probabilities
 from taskloom.agent.turn.clauses import Clause, Mention
@@ -69,7 +69,7 @@ def test_what_is_spoken_of_has_the_most_weight_of_all(
 ) -> None:
     kinds = {"date"} if dated else set[str]()
     exchange = (before, f"{reply}?")
-    signs = Heard(graph, focus, (), exchange, said, kinds).signs(
+    signs = TopicSigns(graph, focus, (), exchange, said, kinds).signs(
         [node for node in graph.active if not is_slot(node)]
     )
     scores = {key: sum(map(float.__mul__, own, map(float, WEIGHTS[which]))) for key, own in signs.items()}
@@ -80,9 +80,9 @@ def test_what_is_spoken_of_has_the_most_weight_of_all(
 @given(plans(), TEXTS)
 def test_tasks_that_are_not_looked_at_have_none_of_the_words(graph: TaskGraph, text: str) -> None:
     said = text.split()
-    for key in set(graph) - having(graph, said):
-        above = {word for node in graph.ancestors(key) for word in held_in(node).title}
-        title, value, kind, _ = held_in(graph[key])
+    for key in set(graph) - candidates_by_stems(graph, said):
+        above = {word for node in graph.ancestors(key) for word in stems_in(node).title}
+        title, value, kind, _ = stems_in(graph[key])
         assert not (title | value | kind | above) & set(said)
         assert not any(alike(word, one) for word in said for one in title)
 
@@ -105,7 +105,7 @@ def test_readings_that_begin_alike_do_what_each_does_alone() -> None:
         (clause("add", I="cake"), first),
     ]
     view = View(TaskGraph([TaskNode(id="t1", slot="list", title="list")]), turn=2)
-    assert all_assembled(readings, "said", view) == [assembled(one, "said", view) for one in readings]
+    assert assemble_all(readings, "said", view) == [assemble(one, "said", view) for one in readings]
 
 
 @given(st.lists(st.lists(st.integers(-6, 0), min_size=4, max_size=4), min_size=1, max_size=5))

@@ -17,7 +17,7 @@ from taskloom.agent.models.chat import ModelSettings
 from taskloom.agent.models.narrator import Narrator
 from taskloom.agent.models.openai import OpenAIModel
 from taskloom.agent.reading.patterns.rules import Rules
-from taskloom.agent.recall.experiences import Taught
+from taskloom.agent.recall.experiences import ExperiencedInterpreter
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings
@@ -211,7 +211,7 @@ Open = Callable[[], Taskloom]
 def opened(tmp_path: Path, narrator: Narrator) -> Open:
     """Opens a Taskloom that reads by rules and tells sessions by a model; its store outlives it."""
     store, template = InMemoryStore(HashEmbedder(dimension=256)), TemplateResponder()
-    voice = Voice(Taught(Rules()), template)
+    voice = Voice(ExperiencedInterpreter(Rules()), template)
 
     def open_() -> Taskloom:
         longterm = LongTerm(lambda: store, lambda: Outbox(tmp_path / "outbox.sqlite"), None, lambda: narrator)

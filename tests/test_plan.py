@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskloom.agent.grounding.resolving.assemble import assembled
-from taskloom.agent.grounding.resolving.plain import parted, tidied
+from taskloom.agent.grounding.resolving.assemble import assemble
+from taskloom.agent.grounding.resolving.plain import split_by_thing, tidy
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import NOT_UNDERSTOOD
 from taskloom.agent.reading.beam import BAD, likeliest
@@ -55,7 +55,7 @@ def clause(act: str, marked: str) -> Clause:
 
 def after(graph: TaskGraph, *clauses: Clause) -> TaskGraph:
     """The plan after clauses."""
-    found = assembled(
+    found = assemble(
         clauses, "said", View(graph, turn=len(graph) + 1, focus=tuple(node.id for node in graph.parts(None)))
     )
     for operation in found.operations:
@@ -140,7 +140,7 @@ def test_ways_to_read_come_by_their_probability() -> None:
 
 def test_a_text_of_hundreds_of_values_ends() -> None:
     text = "dinner for 12 on friday at 7 with Ann, Bo and Cy. " * 130
-    assert assembled(NETWORK(text)[0].clauses, text, View(TaskGraph())).operations
+    assert assemble(NETWORK(text)[0].clauses, text, View(TaskGraph())).operations
 
 
 # ---- what clauses do --------------------------------------------------------------------------------
@@ -162,17 +162,17 @@ def test_kinds_of_values(value: str, lead: str, kind: str | None) -> None:
 
 
 def test_mentions_that_say_nothing_go_and_ends_of_a_range_are_one() -> None:
-    one = tidied(clause("set", "[T the] [V Friday 2 October to] [V Sunday 4 October]"))
+    one = tidy(clause("set", "[T the] [V Friday 2 October to] [V Sunday 4 October]"))
     assert [mention.text for mention in one.mentions] == ["Friday 2 October to Sunday 4 October"]
 
 
 def test_several_things_in_one_clause_are_several() -> None:
     one = clause("set", "[T harper] [V june 14] [V 1 pm], [T okafor] [V june 22]")
-    assert [[m.text for m in part.mentions] for part in parted(one)] == [
+    assert [[m.text for m in part.mentions] for part in split_by_thing(one)] == [
         ["harper", "june 14", "1 pm"], ["okafor", "june 22"],
     ]  # fmt: skip
     ahead = clause("task", "[V Monday] [T the museum], [V Tuesday] [T a walk]")
-    assert [[m.text for m in part.mentions] for part in parted(ahead)] == [
+    assert [[m.text for m in part.mentions] for part in split_by_thing(ahead)] == [
         ["Monday", "the museum"], ["Tuesday", "a walk"],
     ]  # fmt: skip
 
@@ -213,7 +213,7 @@ def test_a_clause_changes_just_what_it_names(given_clause: Clause, gone: str | N
     ],
 )
 def test_what_has_no_place_is_asked_about(given_clause: Clause) -> None:
-    found = assembled((given_clause,), "said", View(DINNER, turn=9))
+    found = assemble((given_clause,), "said", View(DINNER, turn=9))
     assert found.doubts == 1
     assert [operation.kind for operation in found.operations] == ["clarify"]
 
@@ -225,7 +225,7 @@ def test_a_slot_of_the_same_name_in_two_plans_is_asked_about() -> None:
         clause("task", "[T okafor wedding], [S ceremony] [V 11 am]"),
     )
     both = TaskGraph({key: node.model_copy(update={"turn": 1}) for key, node in both.items()})
-    found = assembled((clause("set", "[T the ceremony] [V 12:30]"),), "said", View(both, turn=2))
+    found = assemble((clause("set", "[T the ceremony] [V 12:30]"),), "said", View(both, turn=2))
     assert [operation.kind for operation in found.operations] == ["clarify"]
 
 
@@ -233,7 +233,7 @@ def told(graph: TaskGraph, reply: str, *clauses: Clause, focus: str = "") -> set
     """What stands after clauses that answer a reply, with one task in focus."""
     first = tuple(node.id for node in graph.active if node.title == focus)
     view = View(graph, turn=99, focus=first, exchanges=(("", reply),))
-    for operation in assembled(clauses, " ".join(one.text for one in clauses), view).operations:
+    for operation in assemble(clauses, " ".join(one.text for one in clauses), view).operations:
         graph = apply(graph, operation, turn=99, said="said").graph
     return lines(graph)
 
@@ -282,7 +282,7 @@ def test_only_the_end_that_is_spoken_of_moves(said: str, then: str) -> None:
 
 def test_things_are_no_hours() -> None:
     plan = after(TaskGraph(), clause("task", "[T stall] [V at 5 pm]"))
-    found = assembled((clause("shift", "[V three] [T stall] more"),), "said", View(plan, turn=9))
+    found = assemble((clause("shift", "[V three] [T stall] more"),), "said", View(plan, turn=9))
     assert [operation.kind for operation in found.operations] == ["clarify"]
 
 
@@ -368,7 +368,7 @@ def test_what_is_named_in_answer_to_a_question_is_part_of_the_only_plan() -> Non
 
 def test_things_with_values_of_their_own_as_items_are_several() -> None:
     one = clause("set", "[I1 soup] has [V1 milk], [I2 fish] [V2 mustard]")
-    assert [[m.text for m in part.mentions] for part in parted(one)] == [
+    assert [[m.text for m in part.mentions] for part in split_by_thing(one)] == [
         ["soup", "milk"],
         ["fish", "mustard"],
     ]
@@ -396,7 +396,7 @@ def test_an_amount_is_no_new_number_in_a_name() -> None:
 
 def answered(graph: TaskGraph, *clauses: Clause) -> list[str]:
     """The titles of what questions are about."""
-    found = assembled(clauses, " ".join(one.text for one in clauses), View(graph, turn=99)).operations
+    found = assemble(clauses, " ".join(one.text for one in clauses), View(graph, turn=99)).operations
     return [graph[key].title for one in found if isinstance(one, Check) for key in one.question.tasks]
 
 
@@ -436,7 +436,7 @@ def test_people_and_kinds_of_values_swap() -> None:
 
 
 def test_a_whole_plan_is_not_removed_by_a_pronoun() -> None:
-    found = assembled((clause("remove", "bin [T those]"),), "said", View(DINNER, turn=99))
+    found = assemble((clause("remove", "bin [T those]"),), "said", View(DINNER, turn=99))
     assert [operation.kind for operation in found.operations] == ["clarify"]
 
 
@@ -444,18 +444,18 @@ def test_a_task_is_split_by_names_and_is_one_again() -> None:
     plan = split = after(DINNER, clause("task", "[T watering]"), clause("add", "[W dinner]: [I desks]"))
     halves = clause("split", "[P Ann] does [T the front]"), clause("split", "[P Bo] [T the back]")
     halves = replace(halves[0], text="the desks: Ann does the front"), halves[1]
-    for operation in assembled(halves, "said", View(plan, turn=98)).operations:
+    for operation in assemble(halves, "said", View(plan, turn=98)).operations:
         split = apply(split, operation, turn=98, said="said").graph
     assert {"dinner > desks > front > assignee: Ann", "dinner > desks > back > assignee: Bo"} <= lines(split)
     joined = told(split, "Noted.", clause("merge", "[T the desks] are one again, [P Cy]"))
     assert joined - lines(plan) == {"dinner > desks > assignee: Cy"}
-    found = assembled((clause("merge", "[T the watering] is one again"),), "said", View(split, turn=99))
+    found = assemble((clause("merge", "[T the watering] is one again"),), "said", View(split, turn=99))
     assert [operation.kind for operation in found.operations] == ["clarify"]
 
 
 def test_a_whole_plan_is_not_split_where_it_is_not_named() -> None:
     parts = clause("split", "[P Ann] [V the hall]"), clause("split", "[P Bo] [V the yard]")
-    found = assembled(parts, "said", View(DINNER, turn=99))
+    found = assemble(parts, "said", View(DINNER, turn=99))
     assert [operation.kind for operation in found.operations] == ["clarify"]
 
 
@@ -470,7 +470,7 @@ def test_a_value_of_a_plan_does_not_make_all_of_it_done() -> None:
     plan = after(DINNER, clause("task", "[T guests asked] for [W the dinner]"))
     assert next(node for node in after(plan, clause("done", "[T the guests]")).active
                 if node.title == "guests asked").status == "done"  # fmt: skip
-    found = assembled((clause("done", "[T friday] is done"),), "said", View(DINNER, turn=99))
+    found = assemble((clause("done", "[T friday] is done"),), "said", View(DINNER, turn=99))
     assert [operation.kind for operation in found.operations] == ["clarify"]
 
 
@@ -518,7 +518,7 @@ def test_trust_is_a_probability_and_less_where_nothing_is_read() -> None:
     text = "dinner on friday at 7 for 12, and Ann brings 3 cakes"
     parse = parsed(text)
     view = View(TaskGraph())
-    read = assembled(parse.clauses, text, view).operations
+    read = assemble(parse.clauses, text, view).operations
     candidates = [
         Candidate("rules", read, parse),
         Candidate("network", read, parse),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.agent.language.pointers import Reference, asks_of_the_past, refer
+from taskloom.agent.language.pointers import Reference, asks_of_the_past, parse_reference
 
 BACK = [
     ("Book a hotel, same as last time but for three people", "Book a hotel", "for three people"),
@@ -90,13 +90,13 @@ hello
 
 @pytest.mark.parametrize(("utterance", "request_", "changes"), BACK, ids=[row[0] for row in BACK])
 def test_what_points_back_is_taken_out(utterance: str, request_: str, changes: str) -> None:
-    assert refer(utterance) == Reference(request_, changes)
-    assert refer(f"  {utterance.replace(' ', chr(10), 1)} ") == Reference(request_, changes)
+    assert parse_reference(utterance) == Reference(request_, changes)
+    assert parse_reference(f"  {utterance.replace(' ', chr(10), 1)} ") == Reference(request_, changes)
 
 
 @pytest.mark.parametrize("utterance", NOT_BACK)
 def test_changes_questions_and_small_talk_do_not_point_back(utterance: str) -> None:
-    assert refer(utterance) is None
+    assert parse_reference(utterance) is None
 
 
 TAKEN_FOR_A_REFERENCE = """
@@ -111,21 +111,21 @@ Make it the same day
 
 @pytest.mark.parametrize("utterance", TAKEN_FOR_A_REFERENCE)
 def test_small_talk_and_changes_with_such_words_in_them_do_not_point_back(utterance: str) -> None:
-    assert refer(utterance) is None
+    assert parse_reference(utterance) is None
 
 
 @given(st.text(max_size=120))
 def test_no_text_breaks_it(text: str) -> None:
-    found = refer(text)
+    found = parse_reference(text)
     assert found is None or isinstance(found.words("book a hotel"), str)
     asks_of_the_past(text, answered=False)
 
 
 @pytest.mark.parametrize("utterance", [row[0] for row in BACK])
 def test_what_is_left_points_back_no_more(utterance: str) -> None:
-    reference = refer(utterance)
+    reference = parse_reference(utterance)
     assert reference is not None
-    assert refer(reference.words("book a hotel")) is None
+    assert parse_reference(reference.words("book a hotel")) is None
 
 
 @pytest.mark.parametrize(

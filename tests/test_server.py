@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @contextmanager
-def serving(home: Path, **more: Any) -> Iterator[str]:
-    """A server, by its address; more: of its configuration."""
+def serving(home: Path, *, under: Sequence[str] = (), **more: Any) -> Iterator[str]:
+    """A server, by its address; under: what its command is given to; more: of its configuration."""
     shutil.copy(ROOT / "tests" / "scripted.py", home / "scripted.py")
     config = json.loads((ROOT / "langgraph.json").read_text())
     config["graphs"]["scripted"] = "scripted:make_graph"
@@ -57,7 +57,7 @@ def serving(home: Path, **more: Any) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [
-        sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload",
+        *under, sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload",
         "--host", "127.0.0.1", "--port", str(port),
     ]  # fmt: skip
     environment = {

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from taskloom.agent.plan.kinds import allowed, asked_key, kind_of
+from taskloom.agent.plan.kinds import allowed_value, asked_key, kind_of
 from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.plan.slots import ASK_AT_MOST, fill
 from taskloom.agent.turn.schemas import SchemaError, SlotSchema, TaskSchema
@@ -394,11 +394,11 @@ def test_nothing_is_proposed_from_later_tasks_or_other_kinds() -> None:
     ],
 )
 def test_a_value_in_other_words_is_allowed(value: str, meant: str | None) -> None:
-    assert allowed(value, ("4", "5", "economy", "flexible", "yes", "no")) == meant
+    assert allowed_value(value, ("4", "5", "economy", "flexible", "yes", "no")) == meant
 
 
 def test_a_value_that_names_two_is_not() -> None:
-    assert allowed("4 or 5", ("4", "5")) is None
+    assert allowed_value("4 or 5", ("4", "5")) is None
 
 
 @given(st.lists(st.sampled_from([slot.name for slot in DINNER.slots]), unique=True), st.integers(0, 3))

@@ -85,14 +85,14 @@ def agent(graph: Any) -> Equipped:
 def test_a_template_that_a_model_carries_out_counts(server: OpenAIServer, given: Settings) -> None:
     server.play([Say("no JSON"), Say('{"text": "Rome, sweet Rome"}')])
     turn = talk(given, poem(given))
-    assert [act.status for act in turn.acts] == ["done"]
+    assert [run.status for run in turn.tool_runs] == ["done"]
     assert (turn.model_calls, turn.prompt_tokens, turn.completion_tokens) == (2, 200, 20)
 
 
 def test_what_failed_counts_too(server: OpenAIServer, given: Settings) -> None:
     server.play([Fault(400)])
     turn = talk(given, poem(given))
-    assert [act.status for act in turn.acts] == ["failed"]
+    assert [run.status for run in turn.tool_runs] == ["failed"]
     assert (turn.model_calls, turn.prompt_tokens) == (1, 0)
 
 
@@ -106,7 +106,7 @@ def test_an_inner_agent_counts(server: OpenAIServer, given: Settings) -> None:
     graph = StateGraph(MessagesState).add_node(answer).add_edge(START, "answer").compile()
     server.play([Say("a poem")])
     turn = talk(given, agent(graph))
-    assert [act.text for act in turn.acts] == ["a poem"]
+    assert [run.text for run in turn.tool_runs] == ["a poem"]
     assert (turn.model_calls, turn.prompt_tokens, turn.completion_tokens) == (2, 200, 20)
 
 
@@ -128,7 +128,7 @@ def test_a_taskloom_within_a_taskloom_counts_with_the_tools_below_it(
         tools=Equipment(registry=Registry([poem(given)])),
     )  # fmt: skip
     turn = talk(given, agent(build_graph(below)))
-    assert [act.status for act in turn.acts] == ["done"]
+    assert [run.status for run in turn.tool_runs] == ["done"]
     assert turn.model_calls == len(server.requests) > 1
     assert (turn.prompt_tokens, turn.completion_tokens) == tuple(n * turn.model_calls for n in COST)
 

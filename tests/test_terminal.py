@@ -19,7 +19,7 @@ from taskloom.agent.cli.chat import Chat
 from taskloom.agent.cli.commands import command_of
 from taskloom.agent.cli.deciding import instead, verdict
 from taskloom.agent.cli.keyboard import HOW_TO_LEAVE, SAY, Keyboard, Names
-from taskloom.agent.cli.opening import Opening, Place, begun, converse
+from taskloom.agent.cli.opening import Opening, Place, converse, thread_exists
 from taskloom.agent.cli.options import program
 from taskloom.agent.cli.screen import plan_history, task_history, task_tree
 from taskloom.agent.language.foreign import asks_who, foreign
@@ -196,7 +196,7 @@ def talk(home: Path, make: Callable[[Any, io.StringIO], Chat], *lines: str | Bas
 
 
 def begin(home: Path, typist: Typist, make: Callable[[], Chat], out: io.StringIO) -> None:
-    at = Place("x", "ann", home, new=begun(home, "x") is False)
+    at = Place("x", "ann", home, new=thread_exists(home, "x") is False)
     with Opening(make) as opening:
         converse(opening, typist, Console(file=out), at)  # type: ignore[arg-type]
 
@@ -219,8 +219,8 @@ def test_one_can_type_before_all_is_loaded(home: Path) -> None:
     assert shown.startswith("Thread x (new). /help lists")
     assert shown.index("Commands:") < shown.index("[1 tasks] add: ok.") < shown.index("t1 trip")
     assert shown.count("Resume with") == 1
-    assert begun(home, "x") is True
-    assert begun(home, "y") is False
+    assert thread_exists(home, "x") is True
+    assert thread_exists(home, "y") is False
     again = talk(home, lambda read, out: made(home, read, out), "quit")
     assert "Thread x (1 turns so far)." in again
 
@@ -271,7 +271,7 @@ def test_what_is_loaded_ahead_may_fail(home: Path) -> None:
 def test_a_damaged_database_is_no_new_thread(home: Path) -> None:
     home.mkdir()
     (home / "threads.sqlite").write_bytes(b"no database" * 500)
-    assert begun(home, "x") is None
+    assert thread_exists(home, "x") is None
 
 
 def test_the_first_line_may_come_at_once(home: Path) -> None:

@@ -19,16 +19,20 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Overwrite
+from pydantic import create_model
 
+from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.graph.build import build_graph
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.checkpoints import STORED, CompactSerializer, UnknownTypeError
 from taskloom.agent.threads.store import ThreadBusyError, Threads
 from taskloom.agent.threads.taskloom import Taskloom
-from taskloom.agent.turn.calls import Act, Call
+from taskloom.agent.turn.calls import Call, ToolRun
 from taskloom.agent.turn.state import Approval, Context, Turn
 from taskloom.memory.tasks import GraphError, TaskGraph, TaskNode
 from tests.scripted import services
+from tests.test_act import Tools
+from tests.test_act import services as with_tools
 
 ROOT = Path(__file__).parent.parent
 
@@ -183,6 +187,8 @@ import sys
 from pathlib import Path
 from taskloom.agent.threads import Taskloom, Threads
 from tests.scripted import services
+from tests.test_act import Tools
+from tests.test_act import services as with_tools
 app = Taskloom(Threads(Path(sys.argv[1])), services())
 print("ready", flush=True)
 for n in range(int(sys.argv[2])):
@@ -322,15 +328,31 @@ def test_a_thread_from_before_the_types_moved_is_talked_on(tmp_path: Path) -> No
         assert "Friday" in app.talk("What was the date of the dinner before?").reply
 
 
+def test_tool_runs_of_an_older_version_are_read_and_its_open_approval_is_decided(tmp_path: Path) -> None:
+    former = Path(__file__).parent / "threads_before_tool_runs.sqlite.gz"
+    (tmp_path / "threads.sqlite").write_bytes(gzip.decompress(former.read_bytes()))
+    tools = Tools()
+    with Taskloom(Threads(tmp_path), with_tools(Equipment(registry=tools.registry()))) as app:
+        turn = app.state("done").values["turn"]
+        assert [(type(run), run.call.tool, run.status, run.task) for run in turn.tool_runs] == [
+            (ToolRun, "find", "done", "t4"),
+            (ToolRun, "book", "done", "t5"),
+        ]
+        turn = app.decide(True, thread="waiting")
+        assert [(run.call.tool, run.task) for run in turn.tool_runs] == [("find", "t4"), ("book", "t5")]
+        assert tools.calls == [("book", "RO7 on Friday", "1")]
+        assert app.tasks("waiting")["t4"].value == "RO7 on Friday"
+
+
 def test_calls_from_before_the_types_moved_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     call = Call(tool="t", place="t1", args={"a": "taskloom.agent.state"}, gives="g", title="G")
-    given = {"calls": [Act(call=call, status="done", text="x")]}
-    monkeypatch.setattr(Act, "__module__", "taskloom.agent.acting")
+    former = create_model("Act", __base__=ToolRun, __module__="taskloom.agent.acting")
+    given = {"calls": [former(call=call, status="done", text="x")]}
     monkeypatch.setattr(Call, "__module__", "taskloom.agent.acting")
     stored = CompactSerializer().dumps_typed(given)
     monkeypatch.undo()
     (read,) = CompactSerializer(allowed_msgpack_modules=STORED).loads_typed(stored)["calls"]
-    assert read == given["calls"][0]
+    assert read == ToolRun(call=call, status="done", text="x")
 
 
 def test_types_that_are_not_the_states_are_refused_by_name() -> None:

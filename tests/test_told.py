@@ -11,7 +11,7 @@ import pytest
 from taskloom.agent.language.clauses import clause
 from taskloom.agent.language.pointers import other_one
 from taskloom.agent.plan.kinds import kind_asked_for, spoken_slots
-from taskloom.agent.plan.roles import in_role
+from taskloom.agent.plan.roles import tasks_in_role
 from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.reading.patterns.named import named_task
 from taskloom.agent.reading.patterns.told import answer_in, finished, fitted, told_slots, with_head
@@ -223,13 +223,13 @@ def test_the_other_one(said: str, which: str | None) -> None:
 
 def test_few_among_many_are_found_in_each_state() -> None:
     graph = view(CLUB, host="Ana").graph
-    assert not any(in_role(graph, "proposed"))
+    assert not any(tasks_in_role(graph, "proposed"))
     offer = Add(slot="task.date", title="date", value="May 3", parent="t1", status="proposed")
     graph = apply(graph, offer, turn=2, said="").graph
-    assert [node.value for node in in_role(graph, "proposed")] == ["May 3"]
+    assert [node.value for node in tasks_in_role(graph, "proposed")] == ["May 3"]
     guest = Add(slot="task.guest1", title="Dan", parent="t1")
     graph = apply(graph, guest, turn=3, said="").graph
-    assert [node.title for node in in_role(graph, "person")] == ["Dan"]
+    assert [node.title for node in tasks_in_role(graph, "person")] == ["Dan"]
 
 
 # ---- whole sessions --------------------------------------------------------------------------------

@@ -373,15 +373,15 @@ def played(invoke: Invoke, config: Path, *entries: Any) -> list[dict[str, Any]]:
     return [json.loads(line) for line in invoke("run", script, "--json").stdout.splitlines()]
 
 
-def acts(turn: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(act["tool"], act["status"]) for act in turn["acts"]]
+def tool_runs(turn: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(run["tool"], run["status"]) for run in turn["tool_runs"]]
 
 
 def test_a_script_approves_where_it_says_so(config: Path, invoke: Invoke) -> None:
     plan = "Plan a trip to Rome on June 10th"
     (turn,) = played(invoke, config, {"user": plan, "approve": True})
-    assert acts(turn) == [("search_flights", "done"), ("book_seat", "done")]
-    search, book = turn["acts"]
+    assert tool_runs(turn) == [("search_flights", "done"), ("book_seat", "done")]
+    search, book = turn["tool_runs"]
     assert search["args"] == {"destination": "Rome", "date": "June 10th"}
     assert search["text"] == "10:40 to Rome on June 10th"
     assert book["args"] == {"flights": search["text"]}
@@ -393,23 +393,23 @@ def test_a_script_approves_where_it_says_so(config: Path, invoke: Invoke) -> Non
     assert held[book["task"]]["depends_on"] == [search["task"]]
     for refused in (plan, {"user": plan}, {"user": plan, "approve": False}, {"user": plan, "approve": "yes"}):
         (turn,) = played(invoke, config, refused)
-        assert acts(turn) == [("search_flights", "done"), ("book_seat", "rejected")]
+        assert tool_runs(turn) == [("search_flights", "done"), ("book_seat", "rejected")]
         assert "you did not approve it" in turn["reply"]
     assert len(booked(config)) == 1
 
 
 def test_a_turn_that_changes_nothing_calls_nothing(config: Path, invoke: Invoke) -> None:
     turns = played(invoke, config, "Plan a trip to Rome", "Where to?", "Hello")
-    assert [turn["acts"] for turn in turns] == [[], [], []]
+    assert [turn["tool_runs"] for turn in turns] == [[], [], []]
 
 
 def test_what_is_out_of_date_is_made_again_when_that_is_wanted(config: Path, invoke: Invoke) -> None:
     plan = {"user": "Plan a trip to Rome on June 10th", "approve": True}
     again = {"user": "Yes", "approve": True}
     _, changed, made = played(invoke, config, plan, "Make it June 12th.", again)
-    assert changed["acts"] == []
+    assert changed["tool_runs"] == []
     assert "out of date" in changed["reply"]
-    assert acts(made) == [("search_flights", "done"), ("book_seat", "done")]
+    assert tool_runs(made) == [("search_flights", "done"), ("book_seat", "done")]
     assert [line.split(" on ")[1] for line in booked(config)] == ["June 10th", "June 12th"]
 
 
@@ -418,7 +418,7 @@ def test_without_the_setting_no_tool_is_called(
 ) -> None:
     monkeypatch.delenv("TASKLOOM_TOOLS")
     (turn,) = played(invoke, config, {"user": "Plan a trip to Rome on June 10th", "approve": True})
-    assert turn["acts"] == []
+    assert turn["tool_runs"] == []
     assert booked(config) == []
 
 

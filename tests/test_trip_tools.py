@@ -42,8 +42,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, object]]:
         with Taskloom.open(settings, services=services) as app:
             for turn in TRIP["turns"]:
                 done = app.talk(turn["user"], context=Context(memory=False))
-                acts = [[act.call.tool, act.call.args, act.status] for act in done.acts]
-                found.append({"user": turn["user"], "acts": acts, "reply": done.reply})
+                runs = [[run.call.tool, run.call.args, run.status] for run in done.tool_runs]
+                found.append({"user": turn["user"], "acts": runs, "reply": done.reply})
     assert not recording.unknown
     assert not any(recording.left.values())
     return found

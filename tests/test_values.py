@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from taskloom.agent.language.moving import later, ordinal
+from taskloom.agent.language.moving import ordinal, shift_datetime
 from taskloom.agent.language.values import (
     Kind,
     duration_of,
@@ -198,7 +198,7 @@ MOVED: list[tuple[str, str, str | None]] = [
 
 @pytest.mark.parametrize(("text", "change", "moved"), MOVED, ids=[f"{one[0]} {one[1]}" for one in MOVED])
 def test_a_value_moves_in_its_own_words(text: str, change: str, moved: str | None) -> None:
-    assert later(text, change[0], change[1:], NOW) == moved
+    assert shift_datetime(text, change[0], change[1:], NOW) == moved
 
 
 DATE_FORMS = [
@@ -211,7 +211,7 @@ DATE_FORMS = [
 
 @given(st.dates(date(2026, 1, 1), date(2030, 12, 31)), st.integers(-400, 400), st.sampled_from(DATE_FORMS))
 def test_a_date_keeps_its_form(day: date, days: int, form: str) -> None:
-    moved = later(form.format(day), "+" if days > 0 else "-", f"{abs(days)} days", NOW)
+    moved = shift_datetime(form.format(day), "+" if days > 0 else "-", f"{abs(days)} days", NOW)
     assert moved == form.format(day + timedelta(days=days))
 
 
@@ -223,21 +223,23 @@ def test_a_date_keeps_its_form(day: date, days: int, form: str) -> None:
 def test_a_weekday_moves_with_its_day(day: date, days: int, form: str) -> None:
     assume(day.month != 5)  # "May" is short and long
     there = day + timedelta(days=days)
-    moved = later(form.format(day, ordinal(day.day)), "+" if days > 0 else "-", f"{abs(days)} days", NOW)
+    moved = shift_datetime(
+        form.format(day, ordinal(day.day)), "+" if days > 0 else "-", f"{abs(days)} days", NOW
+    )
     assert moved == form.format(there, ordinal(there.day))
 
 
 @given(st.text(max_size=40), st.sampled_from(["+1 day", "-2 hours", "+1 month", "+45 minutes"]))
 def test_any_text_moves_or_does_not(text: str, change: str) -> None:
-    later(text, change[0], change[1:], NOW)
+    shift_datetime(text, change[0], change[1:], NOW)
 
 
 @given(st.integers(0, 23), st.integers(0, 59), st.integers(-600, 600).filter(bool))
 def test_a_time_comes_back(hour: int, minute: int, minutes: int) -> None:
     text, there, back = f"{hour}:{minute:02d}", *(("+", "-") if minutes > 0 else ("-", "+"))
-    moved = later(text, there, f"{abs(minutes)} minutes", NOW)
+    moved = shift_datetime(text, there, f"{abs(minutes)} minutes", NOW)
     assert moved is not None
-    assert later(moved, back, f"{abs(minutes)} minutes", NOW) == text
+    assert shift_datetime(moved, back, f"{abs(minutes)} minutes", NOW) == text
 
 
 def test_what_has_no_meaning_is_not_parsed() -> None:

@@ -22,7 +22,7 @@ from langchain_core.documents import Document
 from langchain_core.tools import BaseTool, ToolException, tool
 from pydantic import ValidationError
 
-from taskloom.tools.addresses import checked, kind_of
+from taskloom.tools.addresses import check_host, kind_of
 from taskloom.tools.errors import NotAllowedError, TimeLimitError, ToolError, TransientError
 from taskloom.tools.readable import bounded, decoded, inflated, plain
 from taskloom.tools.search import search_tool
@@ -364,7 +364,7 @@ def test_a_number_is_the_address_that_it_is(address: IPv4Address, form: str) -> 
     host = form.format(int(address)).replace("0o", "0")
     kind = kind_of(address)
     try:
-        assert checked(host, 80) == (str(address),)
+        assert check_host(host, 80) == (str(address),)
         assert not kind
     except NotAllowedError:
         assert kind
@@ -389,14 +389,14 @@ def test_nothing_that_python_calls_not_global_is_public(address: IPv4Address | I
 )
 def test_public_addresses_are_public(address: str) -> None:
     assert kind_of(ip_address(address)) == ""
-    assert checked(address, 80) == (str(ip_address(address)),)
+    assert check_host(address, 80) == (str(ip_address(address)),)
 
 
 def test_one_private_address_among_public_ones_is_enough() -> None:
     with pytest.raises(NotAllowedError, match=r"mixed.example has the private address 10\.0\.0\.1"):
-        checked("mixed.example", 80, resolver=lambda host, port: ["8.8.8.8", "10.0.0.1"])
+        check_host("mixed.example", 80, resolver=lambda host, port: ["8.8.8.8", "10.0.0.1"])
     with pytest.raises(ToolError, match="no address"):
-        checked("none.example", 80, resolver=lambda host, port: [])
+        check_host("none.example", 80, resolver=lambda host, port: [])
 
 
 @pytest.mark.parametrize(
@@ -419,10 +419,10 @@ def test_one_private_address_among_public_ones_is_enough() -> None:
 def test_what_is_allowed(allowed: bool | tuple[str, ...], host: str, address: str, fine: bool) -> None:
     policy = WebPolicy(allow_private=allowed)
     if fine:
-        assert checked(host, 80, policy.allow_private, at(address)) == (str(ip_address(address)),)
+        assert check_host(host, 80, policy.allow_private, at(address)) == (str(ip_address(address)),)
     else:
         with pytest.raises(NotAllowedError):
-            checked(host, 80, policy.allow_private, at(address))
+            check_host(host, 80, policy.allow_private, at(address))
 
 
 def test_what_is_allowed_must_be_names_or_networks() -> None:

@@ -39,13 +39,15 @@ def resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-def checked(host: str, port: int, allowed: Allowed = False, resolver: Resolver = resolve) -> tuple[str, ...]:
+def check_host(
+    host: str, port: int, allowed: Allowed = False, resolver: Resolver = resolve
+) -> tuple[str, ...]:
     """The addresses of a host, all of them judged.
 
     Args:
         host: a name or an address, as it stands in a URL.
         port: handed to the resolver.
-        allowed: what is allowed besides public addresses, see `judged`.
+        allowed: what is allowed besides public addresses, see `refusal`.
         resolver: gives the addresses of a name; it is not asked about an address.
 
     Raises:
@@ -59,12 +61,12 @@ def checked(host: str, port: int, allowed: Allowed = False, resolver: Resolver =
     if not addresses:
         raise ToolError(f"no address for {host}")
     for address in addresses:
-        if reason := judged(host, address, allowed):
+        if reason := refusal(host, address, allowed):
             raise NotAllowedError(reason)
     return tuple(str(address) for address in addresses)
 
 
-def judged(host: str, address: Address, allowed: Allowed) -> str:
+def refusal(host: str, address: Address, allowed: Allowed) -> str:
     """Why an address must not be reached, or ''.
 
     allowed: True allows private and loopback addresses; link-local ones (where clouds keep credentials),

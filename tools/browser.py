@@ -23,8 +23,8 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from .addresses import Resolver, resolve
 from .browser_elements import clickable, how_many, writable
-from .browser_view import ELEMENTS, VIEW, told
-from .chromium import FAILED_PAGE, as_tool_errors, gone_to, not_loaded, started
+from .browser_view import ELEMENTS, VIEW, page_text
+from .chromium import FAILED_PAGE, as_tool_errors, go_to, not_loaded, start
 from .errors import TimeLimitError, ToolError, TransientError, UnavailableError
 from .gate import Gate
 from .web import BUSY, WebPolicy, parsed
@@ -159,7 +159,7 @@ class Browser:
 
     async def _launch(self) -> None:
         with as_tool_errors():
-            self._chromium = await started(self._engine, self._executable, self._gate.url)
+            self._chromium = await start(self._engine, self._executable, self._gate.url)
             self._stack.push_async_callback(self._chromium.close)
             self._context: BrowserContext = await self._chromium.new_context(
                 accept_downloads=False, service_workers="block"
@@ -212,7 +212,7 @@ class Browser:
         from playwright.async_api import Error
 
         try:
-            response = await gone_to(page, url)
+            response = await go_to(page, url)
         except Error as error:
             raise self._problem(url, error.message) from error
         if response and response.status in BUSY:
@@ -284,7 +284,7 @@ class Browser:
             name: await (await view.get_property(name)).json_value() for name in ("title", "text", "full")
         }
         self._elements = await view.get_property("elements")
-        return told(page.url, found, self._problems())
+        return page_text(page.url, found, self._problems())
 
     async def _rested(self) -> Page:
         from playwright.async_api import TimeoutError as NotInTime

@@ -105,7 +105,10 @@ def call(
     except Exception as error:  # noqa: BLE001  a tool is anybody's code
         _log.info("%s failed", equipped.name, exc_info=error)
         return Result(
-            status="failed", text=told(error), seconds=time.monotonic() - begun, attempts=max(attempts, 1)
+            status="failed",
+            text=error_text(error),
+            seconds=time.monotonic() - begun,
+            attempts=max(attempts, 1),
         )
     whole = None
     if len(text) > SHOWN:
@@ -166,7 +169,7 @@ def _bounded(
     if isinstance(error, TimeoutError) and time.monotonic() - begun >= seconds:
         raise late from error
     if isinstance(error, ENDINGS):
-        raise ToolError(told(error)) from error
+        raise ToolError(error_text(error)) from error
     if error is not None:
         raise error
     return outcome["value"]
@@ -244,7 +247,7 @@ _OPEN = {
 }  # fmt: skip
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What went wrong, in words; what a stranger's code raised goes with the name of its class."""
     if isinstance(error, ValidationError):
         return faults(error)

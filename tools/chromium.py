@@ -61,7 +61,7 @@ _ERRORS: Mapping[str, type[ToolError]] = {
 }
 
 
-async def started(engine: BrowserType, executable: str | Path | None, proxy: str) -> Chromium:
+async def start(engine: BrowserType, executable: str | Path | None, proxy: str) -> Chromium:
     """A running Chromium: the given one, Playwright's own, or one on the PATH.
 
     Raises:
@@ -92,7 +92,7 @@ async def started(engine: BrowserType, executable: str | Path | None, proxy: str
         ) from error
 
 
-async def gone_to(page: Page, url: str) -> Response | None:
+async def go_to(page: Page, url: str) -> Response | None:
     """Go to a URL; its response."""
     from playwright.async_api import Error
 

@@ -255,7 +255,7 @@ class _Function:
             try:
                 self.opening += [self._asked(inputs), AIMessage(self.answer.write(value))]
             except ValidationError as error:
-                raise ToolDefinitionError(f"example {number}: {_told(error)}") from None
+                raise ToolDefinitionError(f"example {number}: {_fault_text(error)}") from None
 
     def __call__(self, **inputs: Any) -> tuple[Any, Any]:
         messages, why = [*self.opening, self._asked(inputs)], ""
@@ -264,7 +264,7 @@ class _Function:
             try:
                 return self.answer.result(self.answer.read(text))
             except ValidationError as error:
-                why = _told(error)
+                why = _fault_text(error)
             again = HumanMessage(f"That does not fit the JSON schema: {why}. Answer again, with JSON only.")
             messages += [AIMessage(text), again]
         raise ToolError(f"{self.name}: the model's answer could not be used: {why}")
@@ -286,7 +286,7 @@ def _fields(output: Mapping[str, str]) -> dict[str, Any]:
     return fields
 
 
-def _told(error: ValidationError) -> str:
+def _fault_text(error: ValidationError) -> str:
     """What is wrong, by field, without the values: they may be long."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
     return "; ".join(

@@ -12,7 +12,7 @@ from ipaddress import IPv4Address, IPv6Address
 from types import TracebackType
 from typing import Self, TypeAlias
 
-from .addresses import Resolver, checked, resolve
+from .addresses import Resolver, check_host, resolve
 from .errors import NotAllowedError, ToolError, TransientError
 from .web import WebPolicy, in_time
 
@@ -78,7 +78,7 @@ class Gate:
 
     async def _opened(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Ends | None:
         """The connection that is asked for; None, and this is told, if there is none."""
-        command, host, port = await _asked(reader, writer)
+        command, host, port = await _read_request(reader, writer)
         if command != _CONNECT or host == NOWHERE:
             writer.write(_reply(_NO_SUCH_COMMAND))
             return None
@@ -98,7 +98,7 @@ class Gate:
             raise NotAllowedError(f"port {port} of {host} is not allowed")
         addresses = await asyncio.to_thread(
             in_time,
-            lambda: checked(host, port, policy.allow_private, self._resolver),
+            lambda: check_host(host, port, policy.allow_private, self._resolver),
             policy.seconds,
             f"looking up {host}",
         )
@@ -137,7 +137,7 @@ class Gate:
             await writer.drain()
 
 
-async def _asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[int, str, int]:
+async def _read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[int, str, int]:
     """The command, host and port of a request.
 
     Raises:

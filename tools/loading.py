@@ -24,7 +24,7 @@ from pydantic import (
     validate_call,
 )
 
-from .calls import faults, told
+from .calls import error_text, faults
 from .config import PROGRAM, SHIPPED, AgentConfig, ToolEntry
 from .errors import ToolDefinitionError, ToolError
 from .functions import llm_function
@@ -222,7 +222,7 @@ def _imported(name: str) -> Any:
         if isinstance(error, ModuleNotFoundError) and error.name in (module, module.partition(".")[0]):
             raise ToolDefinitionError(f"there is no module {error.name}, here or installed") from error
         raise ToolDefinitionError(
-            f"the module {module} cannot be imported: {told(error)}{_line(error)}"
+            f"the module {module} cannot be imported: {error_text(error)}{_line(error)}"
         ) from error
     where = getattr(found, "__file__", None) or "without a file"
     for part in attribute.split("."):

@@ -20,7 +20,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import PrivateAttr
 
 from .errors import ToolDefinitionError, UnavailableError
-from .mcp_loop import Loop, gathered
+from .mcp_loop import Loop, gather_all
 from .mcp_servers import Server
 
 try:
@@ -63,7 +63,7 @@ class McpTools(list[BaseTool]):
         self._links = [Link(name, server) for name, server in servers.items()]
         atexit.register(self.close)
         try:
-            listed = self._loop.wait(gathered([link.listed() for link in self._links]))
+            listed = self._loop.wait(gather_all([link.listed() for link in self._links]))
             self.extend(self._named(dict(zip(self._links, listed, strict=True))))
         except BaseException:
             self.close()

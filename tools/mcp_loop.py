@@ -13,7 +13,7 @@ from .errors import UnavailableError
 _T = TypeVar("_T")
 
 
-async def gathered(asked: list[Coroutine[Any, Any, _T]]) -> list[_T]:
+async def gather_all(asked: list[Coroutine[Any, Any, _T]]) -> list[_T]:
     """All results; the first error once all have ended."""
     results = await asyncio.gather(*asked, return_exceptions=True)
     for result in results:

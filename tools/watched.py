@@ -48,7 +48,7 @@ def run(way: Way, limits: Limits, code: str, inputs: dict[str, JsonValue]) -> Sa
         given = request(way, limits, uid) | {"code": code, "inputs": inputs}
         order.write(marshal.dumps(given))
         order.seek(0)
-        ending = _watched(way, uid is not None, limits, folder, order.fileno())
+        ending = _run_watched(way, uid is not None, limits, folder, order.fileno())
     return _result(ending, limits, time.monotonic() - began)
 
 
@@ -73,7 +73,7 @@ def _folder() -> Generator[str]:
         keeper.communicate()
 
 
-def _watched(way: Way, root: bool, limits: Limits, folder: str, order: int) -> _Ending:
+def _run_watched(way: Way, root: bool, limits: Limits, folder: str, order: int) -> _Ending:
     """Run to the end, or to the first limit; nothing of it is alive afterwards."""
     report, report_end = os.pipe()
     info, info_end = os.pipe()
@@ -96,13 +96,13 @@ def _watched(way: Way, root: bool, limits: Limits, folder: str, order: int) -> _
             pipes = {"stdout": process.stdout, "stderr": process.stderr, "report": told}
             streams = dict.fromkeys(pipes, b"")
             try:
-                stopped = _follow(process, pipes, streams, limits, folder)
+                stopped = _follow_process(process, pipes, streams, limits, folder)
             finally:
                 _kill(process, inside)
     return _Ending(process.returncode, streams, stopped)
 
 
-def _follow(
+def _follow_process(
     process: subprocess.Popen[bytes],
     pipes: dict[str, Any],
     streams: dict[str, bytes],

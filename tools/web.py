@@ -30,7 +30,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from typing_extensions import override
 
-from .addresses import Resolver, checked, is_network, normal, resolve
+from .addresses import Resolver, check_host, is_network, normal, resolve
 from .errors import NotAllowedError, TimeLimitError, ToolError, TransientError
 from .readable import bounded, decoded, inflated, plain, readable
 
@@ -183,7 +183,7 @@ class _JudgedBackend(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         """Connect to the first address of the host that answers."""
         addresses = in_time(
-            lambda: checked(host, port, self._policy.allow_private, self._resolver),
+            lambda: check_host(host, port, self._policy.allow_private, self._resolver),
             self._deadline - time.monotonic(),
             f"looking up {host}",
         )

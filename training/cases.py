@@ -124,7 +124,7 @@ class Cases:
                 for number, want in enumerate(dialogue.said):
                     record, text = records[number], want["user"]
                     view = next((v for t, v in seen if t == text and v.turn == record["turn"]), None)
-                    if view is None or gate.spared(self.local.rules.read(text, view), text, view):
+                    if view is None or gate.needs_no_model(self.local.rules.read(text, view), text, view):
                         continue
                     before = records[number - 1] if number else None
                     case = self._case("own", text, view, before, want)

@@ -129,7 +129,9 @@ class _Filling:
             elif role in "SVOX" and not what:
                 types.setdefault(number, "")
         for number, its in types.items():
-            fit = [one for one in kind.slots if (not its or one.type == its) and one.names[0] not in self.used]
+            fit = [
+                one for one in kind.slots if (not its or one.type == its) and one.names[0] not in self.used
+            ]
             if not fit:
                 raise LookupError(its)
             self.slots[number] = chance.choice(fit)

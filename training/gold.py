@@ -24,7 +24,7 @@ from lines import Change, Dialogue, Turn, load, path_key
 
 from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.grounding.grounder import ground
-from taskloom.agent.grounding.resolving.assemble import assembled
+from taskloom.agent.grounding.resolving.assemble import assemble
 from taskloom.agent.language.values import NUMBER_WORDS
 from taskloom.agent.language.words import kind_name, singular, slot_name
 from taskloom.agent.reading.local import Local
@@ -414,7 +414,7 @@ def annotated(turn: Turn, view: View) -> Sequence[Operation]:
         )
         for number, clause in enumerate(turn.clauses)
     ]
-    return assembled(clauses, turn.text, view).operations
+    return assemble(clauses, turn.text, view).operations
 
 
 _NETWORK = Packaged()
@@ -422,7 +422,7 @@ _NETWORK = Packaged()
 
 def network(turn: Turn, view: View) -> Sequence[Operation]:
     """The network of the package."""
-    return assembled(_NETWORK(turn.text, turn.before)[0].clauses, turn.text, view).operations
+    return assemble(_NETWORK(turn.text, turn.before)[0].clauses, turn.text, view).operations
 
 
 _LOCAL = Local(Rules(), _NETWORK)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from taskloom.agent.language.values import number_of, typed
 from taskloom.agent.language.wording import be, join, spoken, the, title_of
 from taskloom.agent.plan.kinds import kind_of
-from taskloom.agent.turn.calls import SOURCE, Act, Call, reopened
+from taskloom.agent.turn.calls import SOURCE, Call, ToolRun, rerun_operation
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.memory.operations import Add, Clarify, Inactivate, Operation, Update, names
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode, plain
@@ -86,25 +86,25 @@ def ready(
             kinds = (kind.name,) if kind else ()
             if equipped.declared and registry.allowed(name, user=user, schemas=kinds, above=above):
                 for place in places(graph, root, equipped):
-                    if _wanted(graph, place, name, again=again):
+                    if _should_run(graph, place, name, again=again):
                         yield equipped, place
 
 
-def _wanted(graph: TaskGraph, place: Place, tool: str, *, again: bool) -> bool:
+def _should_run(graph: TaskGraph, place: Place, tool: str, *, again: bool) -> bool:
     """Whether a tool is to run: its inputs are sure, and the result is missing, or has to be made again."""
     if any(graph[key].stale_since is not None for _, key in place.inputs):
         return False  # an input is a result that is to be made again first
     if place.result is None:
         return True
     result = graph[place.result]
-    if left_by(result, tool):
-        return any(_differs(graph[key], result.turn) for _, key in place.inputs)
+    if blocked_by(result, tool):
+        return any(_changed_since(graph[key], result.turn) for _, key in place.inputs)
     if result.stale_since is not None:
         return result.active and (again or result.status == "open")
     return result.status == "open"
 
 
-def left_by(result: Revision, tool: str) -> bool:
+def blocked_by(result: Revision, tool: str) -> bool:
     """Whether a tool failed to give this result, or was not allowed to; its words say why."""
     return (
         result.source == SOURCE + tool
@@ -113,7 +113,7 @@ def left_by(result: Revision, tool: str) -> bool:
     )
 
 
-def _differs(node: TaskNode, turn: int) -> bool:
+def _changed_since(node: TaskNode, turn: int) -> bool:
     """Whether a task has another value than at the end of a turn."""
     before = next((state for state in reversed(node.states()) if state.turn <= turn), None)
     return before is None or (before.value, before.active) != (node.value, node.active)
@@ -131,7 +131,7 @@ def stale_results(graph: TaskGraph, roots: Iterable[str], registry: Registry) ->
     )
 
 
-def undone(graph: TaskGraph, changed: Iterable[str], registry: Registry) -> tuple[str, ...]:
+def side_effects_kept(graph: TaskGraph, changed: Iterable[str], registry: Registry) -> tuple[str, ...]:
     """Names of the tools with side effects whose results an undo took back: what they did stays done."""
     found = dict[str, None]()
     for key in changed:
@@ -143,22 +143,22 @@ def undone(graph: TaskGraph, changed: Iterable[str], registry: Registry) -> tupl
     return tuple(found)
 
 
-def offer(stale: Sequence[TaskNode], failed: Sequence[TaskNode] = ()) -> Clarify | None:
+def rerun_offer(stale: Sequence[TaskNode], failed: Sequence[TaskNode] = ()) -> Clarify | None:
     """The question whether to make results again, or to try again for them; a yes opens all of them."""
     if failed:
         named = f" for {join([the(title_of(node)) for node in failed])}" if len(failed) > 1 or stale else ""
-        return Clarify(question=f"Shall I try again{named}?", choices=_opened(failed, "try again"))
+        return Clarify(question=f"Shall I try again{named}?", choices=_rerun_operations(failed, "try again"))
     if not stale:
         return None
     named = join([the(title_of(node)) for node in stale])
     verb = "are" if len(stale) > 1 else be(named)
     pronoun = "it" if len(stale) == 1 and verb == "is" else "them"
     text = f"{named[:1].upper()}{named[1:]} {verb} out of date. Shall I look {pronoun} up again?"
-    return Clarify(question=text, choices=_opened(stale, "make it again"))
+    return Clarify(question=text, choices=_rerun_operations(stale, "make it again"))
 
 
-def _opened(results: Sequence[TaskNode], said: str) -> tuple[Operation, ...]:
-    return tuple(reopened(node, said) for node in results)
+def _rerun_operations(results: Sequence[TaskNode], said: str) -> tuple[Operation, ...]:
+    return tuple(rerun_operation(node, said) for node in results)
 
 
 def call_of(graph: TaskGraph, equipped: Equipped, place: Place, now: datetime) -> Call:
@@ -179,23 +179,23 @@ def call_of(graph: TaskGraph, equipped: Equipped, place: Place, now: datetime) -
     )  # fmt: skip
 
 
-def operations(graph: TaskGraph, act: Act) -> tuple[Operation, ...]:
+def operations(graph: TaskGraph, run: ToolRun) -> tuple[Operation, ...]:
     """What a call's outcome does to the tasks.
 
     A result completes its task; a failure leaves it open, with the error as the words of its revision; after
     a rejection it is on hold. Empty where the place is no longer part of the plan.
     """
-    call, source = act.call, SOURCE + act.call.tool
+    call, source = run.call, SOURCE + run.call.tool
     made: Operation
     if not call.place:  # there was no task yet
-        made = Add(slot=call.gives, title=call.title, value=plain(act.text), status="done", source=source)
-        return (made,) if act.status == "done" else ()
+        made = Add(slot=call.gives, title=call.title, value=plain(run.text), status="done", source=source)
+        return (made,) if run.status == "done" else ()
     if call.place not in graph or not graph[call.place].active:
         return ()
     needs = tuple(key for key in call.rests_on if key in graph and graph[key].active)
     held = graph.get(call.task or "") or graph.part(call.place, f"{graph[call.place].slot}.{call.gives}")
-    value = plain(act.text) if act.status == "done" else None
-    said = "" if act.status == "done" else f"{call.tool}: {act.text}"
+    value = plain(run.text) if run.status == "done" else None
+    said = "" if run.status == "done" else f"{call.tool}: {run.text}"
     if held is not None and held.active:
         fresh = tuple(key for key in needs if key != held.id)
         made = Update(
@@ -207,20 +207,20 @@ def operations(graph: TaskGraph, act: Act) -> tuple[Operation, ...]:
             slot=f"{graph[call.place].slot}.{call.gives}", title=call.title, parent=call.place, value=value,
             status="done" if value else "open", source=source, depends_on=needs, said=said,
         )  # fmt: skip
-    if act.status != "rejected":
-        return (*_second_failure(held, source, act), made)
+    if run.status != "rejected":
+        return (*_second_failure(held, source, run), made)
     held_now = held.id if held is not None and held.active else f"t{graph.next_number}"
     return (made, Inactivate(task=held_now, said=said))
 
 
-def _second_failure(held: TaskNode | None, source: str, act: Act) -> tuple[Operation, ...]:
+def _second_failure(held: TaskNode | None, source: str, run: ToolRun) -> tuple[Operation, ...]:
     """What makes a second failure a state of its own: else nothing of the task would differ."""
-    if act.status == "done" or held is None or (held.status, held.source) != ("open", source):
+    if run.status == "done" or held is None or (held.status, held.source) != ("open", source):
         return ()
     return (Update(task=held.id, status="open", source="user", said="the values changed"),)
 
 
-def inputs_among(graph: TaskGraph, place: str, args: Mapping[str, Any]) -> tuple[str, ...]:
+def inputs_of_args(graph: TaskGraph, place: str, args: Mapping[str, Any]) -> tuple[str, ...]:
     """Ids of the tasks around a place whose values a model used as parameters, or results that have them."""
     used = {str(value).casefold(): value for value in _scalars(args.values())}
     numbers = {Decimal(word): word for word, value in used.items() if isinstance(value, int | float)}

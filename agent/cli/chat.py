@@ -100,7 +100,7 @@ class Chat:
         Raises:
             ForeignThreadError: the thread is another user's.
         """
-        self.app.admit(self.thread, self.context)
+        self.app.check_access(self.thread, self.context)
         try:
             if first:
                 self._take(first)
@@ -198,7 +198,7 @@ class Chat:
                         kind: Any = "approve" if args == request.args else "edit"
                         return CallDecision(type=kind, edited_action=edited if kind == "edit" else None)
                     case "no" | "left":
-                        self._goes_on(said)
+                        self._leave_question(said)
                         return CallDecision(type="reject", message=LEFT)
                 self.console.print(WANTED)
         return CallDecision(type="reject", message="the input ended before it was decided")
@@ -212,12 +212,12 @@ class Chat:
                     case "yes":
                         return True
                     case "no" | "left":
-                        self._goes_on(said)
+                        self._leave_question(said)
                         return False
                 self.console.print(WANTED)
         return False
 
-    def _goes_on(self, said: str) -> None:
+    def _leave_question(self, said: str) -> None:
         """Do next what is wanted in place of what was asked."""
         if other := instead(said):
             self._next.append(other)

@@ -7,7 +7,7 @@ from typing import Literal
 from taskloom.agent.grounding.asking_first import only_asks
 from taskloom.agent.language.smalltalk import clause_act
 from taskloom.agent.language.wording import word_set
-from taskloom.agent.reading.gate import agrees
+from taskloom.agent.reading.gate import is_yes
 
 from .commands import command_of
 
@@ -30,7 +30,7 @@ def verdict(said: str) -> Verdict:
     words = _words(text)
     if not words:
         return "unclear"
-    if agrees(text):
+    if is_yes(text):
         return "yes"
     if {*words} <= _NO | _COURTESY and {*words} & _NO:
         return "no"

@@ -39,6 +39,7 @@ def findings(given: Settings) -> Iterator[Finding]:
     yield Finding("python", None, f"{platform.python_version()} on {platform.system()}")
     yield Finding("libraries", None, ", ".join(f"{name} {number}" for name, number in names.items()))
     yield Finding("mode", None, _mode(given))
+    yield _telemetry()
     if given.model:
         yield Finding(
             "key", None, "OPENAI_API_KEY is set" if given.openai_api_key else "OPENAI_API_KEY is not set"
@@ -60,6 +61,17 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return "not installed"
+
+
+def _telemetry() -> Finding:
+    from taskloom.memory.quiet import IN_TIME, SWITCH, wanted
+
+    if not IN_TIME:
+        late = f"onnxruntime was imported before Taskloom, and reports home: start with {SWITCH}=1"
+        return Finding("telemetry", False, late)
+    if wanted():
+        return Finding("telemetry", None, f"onnxruntime reports home: unset {SWITCH} to have it silent")
+    return Finding("telemetry", True, "off: no library reports home")
 
 
 def _mode(given: Settings) -> str:

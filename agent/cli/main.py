@@ -152,10 +152,10 @@ def _converse(
 ) -> None:
     """Talk on a terminal."""
     from .keyboard import Keyboard
-    from .opening import Opening, Place, begun, converse
+    from .opening import Opening, Place, converse, thread_exists
 
     keyboard = Keyboard()
-    name = thread or next(name for name in thread_names() if not begun(given.home, name))
+    name = thread or next(name for name in thread_names() if not thread_exists(given.home, name))
 
     def made() -> Chat:
         from taskloom.agent.threads.taskloom import Taskloom
@@ -166,7 +166,7 @@ def _converse(
         app = Taskloom.open(given)
         return Chat(app, out, thread=name, context=context, home=given.home, read=keyboard.read)
 
-    at = Place(name, user or "local", given.home, new=begun(given.home, name) is False)
+    at = Place(name, user or "local", given.home, new=thread_exists(given.home, name) is False)
     with Opening(made) as opening:
         converse(opening, keyboard, out, at)
 

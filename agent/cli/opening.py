@@ -145,7 +145,7 @@ def _ready(opening: Opening, out: Console, home: Path) -> Chat | None:
         return None
 
 
-def begun(home: Path, thread: str) -> bool | None:
+def thread_exists(home: Path, thread: str) -> bool | None:
     """Whether anything is kept of a thread; None where that cannot be read."""
     file = home / "threads.sqlite"
     if not file.exists():

@@ -17,7 +17,7 @@ from .problems import InputError
 
 if TYPE_CHECKING:
     from taskloom.agent.threads.taskloom import Taskloom
-    from taskloom.agent.turn.calls import Act
+    from taskloom.agent.turn.calls import ToolRun
     from taskloom.agent.turn.state import Approval, Change, Context, Turn
 
 NOTHING = Usage()
@@ -59,7 +59,7 @@ class Played:
             "reply": turn.reply,
             "operations": [_operation(change, self.graph) for change in turn.changes],
             "tasks": task_records(self.graph),
-            "acts": [_act(act) for act in turn.acts],
+            "tool_runs": [_tool_run(run) for run in turn.tool_runs],
             "by": turn.by,
             "note": turn.note,
             "model_calls": turn.model_calls,
@@ -115,13 +115,13 @@ def _approved(line: Line, approval: Approval) -> bool:
     return line.approve or approval.action != "call"
 
 
-def _act(act: Act) -> dict[str, Any]:
+def _tool_run(run: ToolRun) -> dict[str, Any]:
     return {
-        "tool": act.call.tool,
-        "args": act.call.args,
-        "status": act.status,
-        "task": act.task,
-        "text": act.text,
+        "tool": run.call.tool,
+        "args": run.call.args,
+        "status": run.status,
+        "task": run.task,
+        "text": run.text,
     }
 
 

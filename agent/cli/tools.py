@@ -51,7 +51,7 @@ def list_tools(
         names = registry.select(query, limit, user=user) if query else tuple(registry)
         found = [registry[name] for name in names]
     if as_json:
-        print_json([_told(one) for one in found])
+        print_json([_as_record(one) for one in found])
     elif found:
         _show(found)
     else:
@@ -62,7 +62,7 @@ def list_tools(
 def show(name: Name, config: Config = None) -> None:
     """Show one tool with its parameters, as JSON."""
     with _loaded(config) as loaded:
-        print_json(_told(_named(loaded, name)))
+        print_json(_as_record(_named(loaded, name)))
 
 
 @tools.command(
@@ -142,7 +142,7 @@ def _kinds(schema: Any) -> set[str]:
     return {own} if isinstance(own, str) else set(own).union(*inner)
 
 
-def _told(one: Equipped) -> dict[str, Any]:
+def _as_record(one: Equipped) -> dict[str, Any]:
     return {
         "name": one.name, "description": one.tool.description, "needs": dict(one.needs), "gives": one.gives,
         "side_effects": one.side_effects, "always": one.always, "users": sorted(one.users),

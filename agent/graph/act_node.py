@@ -11,7 +11,7 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
 from taskloom.agent.acting.equipment import Acting, Equipment
-from taskloom.agent.acting.ready import ready, stale_results, undone
+from taskloom.agent.acting.ready import ready, side_effects_kept, stale_results
 from taskloom.agent.acting.subgraph import STEPS, ActState, act_graph
 from taskloom.agent.language.wording import spoken
 from taskloom.agent.language.words import content
@@ -26,7 +26,9 @@ from .access import Update, context_of, graph_of, turn_of, view_of
 from .services import Services
 
 
-def goes_on(state: State, runtime: Runtime[Context], *, services: Services) -> Literal["act", "respond"]:
+def route_to_tools(
+    state: State, runtime: Runtime[Context], *, services: Services
+) -> Literal["act", "respond"]:
     """Whether there is something for tools to do, or to tell of what they did in a turn that was lost."""
     if services.tools is None or turn_of(state).reply:
         return "respond"
@@ -36,14 +38,14 @@ def goes_on(state: State, runtime: Runtime[Context], *, services: Services) -> L
                   above=acting.above, again=True)  # fmt: skip
     if next(iter(slots), None) or stale_results(graph, acting.roots, registry):
         return "act"
-    if undone(graph, [key for change in turn.changes for key in change.changed], registry):
+    if side_effects_kept(graph, [key for change in turn.changes for key in change.changed], registry):
         return "act"
-    wanted = any(change.changed for change in turn.changes) or _left_open(turn, graph)
+    wanted = any(change.changed for change in turn.changes) or _is_unanswered(turn, graph)
     chosen = acting.chooser is not None and registry and wanted
     return "act" if chosen or services.tools.journal.open(acting.thread) else "respond"
 
 
-def _left_open(turn: Turn, graph: TaskGraph) -> bool:
+def _is_unanswered(turn: Turn, graph: TaskGraph) -> bool:
     """Whether a question of the turn has no answer in the tasks, or of something else, or one out of date."""
     if turn.asks_freely:
         return True
@@ -69,12 +71,12 @@ def act_node(services: Services) -> Callable[..., Update]:
         config = get_config()
         acting = _acting(state, runtime, services, services.tools)
         begun = ActState(
-            turn=turn_of(state), made={}, calls=(), acts=(), recorded=0, variables={}, chosen=0, spent=0.0
+            turn=turn_of(state), changed={}, calls=(), runs=(), recorded=0, variables={}, chosen=0, spent=0.0
         )
         bounded: RunnableConfig = {**config, "recursion_limit": acting.equipment.rounds * STEPS}
         ended = inner.invoke(begun, bounded, context=acting)
         update: Update = {"turn": ended["turn"]}
-        for channel, given in (("tasks", ended.get("made")), ("shared", ended.get("variables"))):
+        for channel, given in (("tasks", ended.get("changed")), ("shared", ended.get("variables"))):
             if given:
                 update[channel] = given
         return update
@@ -86,7 +88,7 @@ def _acting(state: State, runtime: Runtime[Context], services: Services, equipme
     """What the act node works with in this turn."""
     turn, context, graph = turn_of(state), context_of(runtime), graph_of(state)
     given, info = get_config().get("configurable", {}), runtime.execution_info
-    touched = (key for change in turn.changes for key in change.changed or _meant(change))
+    touched = (key for change in turn.changes for key in change.changed or _restated_task(change))
     return Acting(
         equipment=equipment, chooser=services.voice(context.model).chooser,
         view=view_of(state, turn.number, context, services), utterance=turn.utterance,
@@ -94,17 +96,17 @@ def _acting(state: State, runtime: Runtime[Context], services: Services, equipme
         user=context.speaker, thread=_place_of(get_config(), (info.thread_id if info else "") or ""),
         shared=given.get(SHARED) or Shared({**equipment.shared, **state.get("shared", {})}),
         above=tuple(given.get(ABOVE, ())), approved=bool(given.get(APPROVED)),
-        before=_told_before(state.get("messages", [])),
+        before=_preceding_context(state.get("messages", [])),
     )  # fmt: skip
 
 
-def _told_before(messages: Sequence[BaseMessage]) -> str:
+def _preceding_context(messages: Sequence[BaseMessage]) -> str:
     """What an agent that calls this one tells right before its request, see `tools.agents.inner_agent`."""
     told = messages[-2] if len(messages) > 1 and isinstance(messages[-1], HumanMessage) else None
     return str(told.text) if isinstance(told, SystemMessage) else ""
 
 
-def _meant(change: Change) -> tuple[str, ...]:
+def _restated_task(change: Change) -> tuple[str, ...]:
     """The task of an update or part that was so already: to say it again is to want its results."""
     op = change.operation
     found = op.task if isinstance(op, UpdateTask) else op.parent if isinstance(op, Add) else None

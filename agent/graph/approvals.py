@@ -27,12 +27,12 @@ def approved(operation: Operation, graph: TaskGraph) -> bool:
     ):
         return True
     number = f"{len(parts)} part{'s' if len(parts) > 1 else ''}"
-    return ask_first(
+    return request_approval(
         "remove", f"Remove {root.title} with its {number}?", (root.title, *(p.title for p in parts))
     )
 
 
-def ask_first(action: Literal["remove", "load"], question: str, tasks: tuple[str, ...]) -> bool:
+def request_approval(action: Literal["remove", "load"], question: str, tasks: tuple[str, ...]) -> bool:
     """Interrupt for an approval, and whether it was given."""
     approval = Approval(action=action, question=question, tasks=tasks)
     return interrupt(approval.model_dump(mode="json"), response_schema=Decision).approve is True
@@ -47,7 +47,7 @@ def load_decision(text: str, state: State, graph: TaskGraph, *, ask: bool) -> Up
         return {"turn": turn.model_copy(update={"reply": f"I could not load that: {error}."})}
     count = f"{len(export.graph.active)} task{'s' if len(export.graph.active) != 1 else ''}"
     there = tuple(root.title for root in graph.parts(None))
-    if ask and there and not ask_first("load", f"Load {count} in place of what is there?", there):
+    if ask and there and not request_approval("load", f"Load {count} in place of what is there?", there):
         return {"turn": turn.model_copy(update={"reply": "Nothing was loaded; everything is as it was."})}
     loaded = {"number": max(turn.number, export.last_turn() + 1), "reply": f"Loaded {count}."}
     update: Update = {

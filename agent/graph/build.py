@@ -12,7 +12,7 @@ from langgraph.types import Checkpointer
 from taskloom.agent.settings import settings
 from taskloom.agent.turn.state import Context, Input, Output, State
 
-from .act_node import act_node, goes_on
+from .act_node import act_node, route_to_tools
 from .nodes import (
     apologise,
     classify_intent,
@@ -56,7 +56,9 @@ def build_graph(
             builder.add_edge(before, after)
     builder.add_node("act", act_node(services))
     builder.add_edge("act", "respond")
-    builder.add_conditional_edges("fill_slots", partial(goes_on, services=services), ["act", "respond"])
+    builder.add_conditional_edges(
+        "fill_slots", partial(route_to_tools, services=services), ["act", "respond"]
+    )
     return Taskgraph.of(builder.compile(checkpointer=checkpointer, name="taskloom"), patience)
 
 

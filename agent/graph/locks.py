@@ -46,7 +46,7 @@ _guard = threading.Lock()
 
 
 @contextmanager
-def alone(saver: BaseCheckpointSaver[Any], thread: str, space: str, wait: float) -> Iterator[None]:
+def exclusive(saver: BaseCheckpointSaver[Any], thread: str, space: str, wait: float) -> Iterator[None]:
     """Nobody else runs on a thread meanwhile.
 
     Raises:
@@ -73,20 +73,20 @@ def alone(saver: BaseCheckpointSaver[Any], thread: str, space: str, wait: float)
 
 
 @asynccontextmanager
-async def alone_async(
+async def exclusive_async(
     saver: BaseCheckpointSaver[Any], thread: str, space: str, wait: float
 ) -> AsyncIterator[None]:
-    """See `alone`; who waits does not keep a worker thread, which whoever is waited for may need."""
+    """See `exclusive`; who waits does not keep a worker thread, which whoever is waited for may need."""
     inside, until = _lock_of(saver, thread, space), time.monotonic() + wait
     while not inside.lock.acquire(blocking=False):
-        await _patiently(thread, wait, until)
+        await _retry(thread, wait, until)
     try:
         if (folder := await _folder_async(saver)) is None:
             yield
             return
         file = _file_lock(folder, thread, space)
-        while not _taken(file):
-            await _patiently(thread, wait, until)
+        while not _try_lock(file):
+            await _retry(thread, wait, until)
         try:
             yield
         finally:
@@ -101,13 +101,13 @@ def lock_file(folder: Path, thread: str, space: str = "") -> Path:
     return folder / f"run-{name}.lock"
 
 
-async def _patiently(thread: str, wait: float, until: float) -> None:
+async def _retry(thread: str, wait: float, until: float) -> None:
     if time.monotonic() >= until:
         raise ThreadBusyError.on(thread, wait)
     await asyncio.sleep(_POLL)
 
 
-def _taken(file: FileLock) -> bool:
+def _try_lock(file: FileLock) -> bool:
     try:
         file.acquire(timeout=0)
     except Timeout:
@@ -132,7 +132,7 @@ def _folder(saver: Any) -> Path | None:
     """The folder of locks beside a SQLite file; None where a saver has no file."""
     connection = getattr(saver, "conn", None)
     if isinstance(connection, sqlite3.Connection):
-        return _beside(saver, connection.execute(_FILES).fetchone())
+        return _lock_folder(saver, connection.execute(_FILES).fetchone())
     if _is_async(connection):  # the loop that it works in is in another thread
         return asyncio.run_coroutine_threadsafe(_folder_async(saver), saver.loop).result()
     return None
@@ -143,7 +143,7 @@ async def _folder_async(saver: Any) -> Path | None:
         return _folder(saver)
     await saver.setup()
     async with saver.conn.execute(_FILES) as cursor:
-        return _beside(saver, await cursor.fetchone())
+        return _lock_folder(saver, await cursor.fetchone())
 
 
 def _is_async(connection: Any) -> bool:
@@ -151,7 +151,7 @@ def _is_async(connection: Any) -> bool:
     return library is not None and isinstance(connection, library.Connection)
 
 
-def _beside(saver: Any, row: tuple[str] | None) -> Path | None:
+def _lock_folder(saver: Any, row: tuple[str] | None) -> Path | None:
     if row is None or not row[0]:
         return None
     given = getattr(saver, "locks", None)

@@ -16,14 +16,14 @@ from langgraph.errors import NodeError
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from taskloom.agent.grounding.asking_first import held_back
+from taskloom.agent.grounding.asking_first import question_before
 from taskloom.agent.language.statements import statements
 from taskloom.agent.language.wording import clip, join
 from taskloom.agent.plan.kinds import asked_key, offered_roots
 from taskloom.agent.plan.slots import ASK_AT_MOST, fill
 from taskloom.agent.reading.with_memory import read_with_memory
-from taskloom.agent.recall.experiences import made, settled
-from taskloom.agent.recall.memory import Examples, Memory, recollected
+from taskloom.agent.recall.experiences import experience_of, settle
+from taskloom.agent.recall.memory import Examples, Memory, answer_from_memory
 from taskloom.agent.turn.brief import Brief
 from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.schemas import SchemaError, TaskSchema
@@ -50,10 +50,10 @@ from .access import (
     utterance_of,
     view_of,
 )
-from .approvals import NOT_APPROVED, approved, ask_first, load_decision
-from .runs import ForeignThreadError, admit
+from .approvals import NOT_APPROVED, approved, load_decision, request_approval
+from .runs import ForeignThreadError, check_owner
 from .services import Services
-from .writing import THANKS, written
+from .writing import THANKS, write_reply
 
 FOCUS = 12  # tasks kept in focus
 MISSED = 20  # turns for which answers tell that a message was not understood
@@ -70,14 +70,14 @@ def decompose(state: State, runtime: Runtime[Context], *, services: Services) ->
         ForeignThreadError: it is another's.
     """
     speaker, info = context_of(runtime).speaker, runtime.execution_info
-    admit(speaker, (info.thread_id if info else "") or "", state.get("owner", ""))
+    check_owner(speaker, (info.thread_id if info else "") or "", state.get("owner", ""))
     return {"owner": speaker, "turn": _read(state, runtime, services)}
 
 
 def _read(state: State, runtime: Runtime[Context], services: Services) -> Turn:
     """The turn as it begins: with what was read of the words."""
     number, context = turn_of(state).number + 1, context_of(runtime)
-    if services.tools and (keys := told_calls(turn_of(state))):
+    if services.tools and (keys := reported_calls(turn_of(state))):
         services.tools.journal.close(keys)  # the turn that tells of them is on disk, or it would not be here
     begun = Turn(number=number, user=context.speaker, missed=_missed(turn_of(state)))
     if state.get("load"):
@@ -115,7 +115,7 @@ def classify_intent(state: State, runtime: Runtime[Context], *, services: Servic
     view = view_of(state, turn.number, context_of(runtime), services)
     operations = ground(turn.steps, view)
     if not all(step.kind for step in turn.steps if step.act != "ask"):  # these are told in questions, too
-        operations = held_back(operations, turn.utterance, view.graph)
+        operations = question_before(operations, turn.utterance, view.graph)
     question = next((operation for operation in operations if isinstance(operation, Clarify)), None)
     return {"turn": turn.model_copy(update={"operations": operations, "question": question})}
 
@@ -127,7 +127,7 @@ def update_graph(state: State, runtime: Runtime[Context], *, services: Services)
     if text := state.get("load"):
         return load_decision(text, state, graph, ask=context.approve)
     changes, changed = [], dict[str, None]()
-    refused = _many_refused(turn, graph) if context.approve else None
+    refused = _bulk_removal_refused(turn, graph) if context.approve else None
     for operation in turn.operations:
         if (refused is None and context.approve and not approved(operation, graph)) or (
             refused and not isinstance(operation, Check | Clarify)
@@ -164,13 +164,15 @@ def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Servi
     answers = tuple(_without_itself(answer(graph, question), turn.number) for question in questions)
     found = closure(
         graph,
-        seeds(graph, turn.operations, _touched(turn)),
+        seeds(graph, turn.operations, _focus_of(turn)),
         question=questions[0] if questions else None,
         budget=context_of(runtime).token_budget,
     )
     update: Update = {"answers": answers, "facts": found.tasks, "former": found.revisions}
     if questions and (memory := memory_of(services, runtime)):
-        update["earlier"], update["known"] = recollected(turn, answers, graph, memory, services.clock())
+        update["earlier"], update["known"] = answer_from_memory(
+            turn, answers, graph, memory, services.clock()
+        )
         update["note"] = " ".join(filter(None, (turn.note, memory.fault)))
     return {"turn": turn.model_copy(update=update)}
 
@@ -186,7 +188,7 @@ def _without_itself(told: Answer, turn: int) -> Answer:
 def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
     """Propose values for what is missing in the tasks of this turn, or ask for one."""
     turn, context = turn_of(state), context_of(runtime)
-    touched = tuple(key for change in turn.changes for key in change.changed) or _declined(state)
+    touched = tuple(key for change in turn.changes for key in change.changed) or _declined_slot(state)
     if turn.recalled and not touched:  # another one is to be proposed
         touched = offered_roots(graph_of(state))
     if not touched or not (kinds_of(context, services) or turn.recalled) or turn.question is not None:
@@ -203,9 +205,9 @@ def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -
     return {"turn": turn, "tasks": {key: graph[key] for key in proposed}} if proposed else {"turn": turn}
 
 
-def told_calls(turn: Turn) -> list[str]:
+def reported_calls(turn: Turn) -> list[str]:
     """Keys of the calls that a turn has told the user of: its own, and those of lost turns."""
-    keys = dict.fromkeys(key for act in turn.acts for key in (act.key, act.call.key) if key)
+    keys = dict.fromkeys(key for run in turn.tool_runs for key in (run.key, run.call.key) if key)
     return list(keys) if turn.reply else []
 
 
@@ -232,7 +234,7 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
     if turn.reply:
         message, usage = AIMessage(turn.reply, id=uuid4().hex), Usage()
     else:
-        message, usage = written(brief, services.voice(context.model).responder, services)
+        message, usage = write_reply(brief, services.voice(context.model).responder, services)
     turn = turn.model_copy(update={"reply": str(message.text)})
     return {"messages": [message], "turn": turn.with_usage(usage)}
 
@@ -259,10 +261,10 @@ def remember(state: State, runtime: Runtime[Context], *, services: Services) -> 
     turn = turn_of(state)
     update: Update = {"load": None} if state.get("load") else {}
     if memory := memory_of(services, runtime):
-        update |= _kept(state, kinds_of(context_of(runtime), services), memory)
-    if not turn.operations and not _declined(state):
+        update |= _store_records(state, kinds_of(context_of(runtime), services), memory)
+    if not turn.operations and not _declined_slot(state):
         return update
-    focus = dict.fromkeys([*_touched(turn), *state.get("focus", ())])
+    focus = dict.fromkeys([*_focus_of(turn), *state.get("focus", ())])
     aside = bool(turn.changes) and all(isinstance(change.operation, Check) for change in turn.changes)
     question = turn.question or (
         question_of(state) if aside else None
@@ -272,13 +274,13 @@ def remember(state: State, runtime: Runtime[Context], *, services: Services) -> 
     return {**update, "asked": counts} if counts != state.get("asked", {}) else update
 
 
-def _kept(state: State, schemas: tuple[TaskSchema, ...], memory: Memory) -> Update:
+def _store_records(state: State, schemas: tuple[TaskSchema, ...], memory: Memory) -> Update:
     """Hand the records of a turn to long-term memory; what is still to be seen stays in the state."""
     turn, graph = turn_of(state), graph_of(state)
     before = tuple(map(pending_of, state.get("pending", ())))
     outline = "\n".join(render(graph[key]) for key in state.get("focus", ()) if key in graph)
-    new = made(turn, before, thread=memory.thread, outline=outline)
-    done, left = settled(before, turn, graph, feedback=state.get("feedback"))
+    new = experience_of(turn, before, thread=memory.thread, outline=outline)
+    done, left = settle(before, turn, graph, feedback=state.get("feedback"))
     memory.keep(graph, turn, schemas, done)
     update: Update = {"feedback": None} if state.get("feedback") else {}
     pending = (*left, new) if new else left
@@ -311,7 +313,7 @@ def apologise(state: State, error: NodeError, runtime: Runtime[Context]) -> Comm
 # ---- what they call -------------------------------------------------------------------------------
 
 
-def _touched(turn: Turn) -> tuple[str, ...]:
+def _focus_of(turn: Turn) -> tuple[str, ...]:
     """Ids of the tasks that a turn changed or was asked about, the latest first, without the stale ones."""
     found: list[str] = []
     for change in reversed(turn.changes):
@@ -321,7 +323,7 @@ def _touched(turn: Turn) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _declined(state: State) -> tuple[str, ...]:
+def _declined_slot(state: State) -> tuple[str, ...]:
     """The task whose slot was asked for and not told, if that is what the user said."""
     before = question_of(state)
     if not before or not any(step.act == "no" for step in turn_of(state).steps):
@@ -344,7 +346,7 @@ def _counts(state: State) -> dict[str, int]:
     return counts
 
 
-def _many_refused(turn: Turn, graph: TaskGraph) -> bool | None:
+def _bulk_removal_refused(turn: Turn, graph: TaskGraph) -> bool | None:
     """Whether the user refused what takes more than one whole task out; None where nothing does.
 
     By whatever operations, and whatever the words were: all of them are asked about at once.
@@ -356,4 +358,6 @@ def _many_refused(turn: Turn, graph: TaskGraph) -> bool | None:
     if len(gone) < 2:
         return None
     titles = tuple(root.title for root in gone)
-    return not ask_first("remove", f"Take {len(gone)} tasks out: {join(map(clip, titles), limit=8)}?", titles)
+    return not request_approval(
+        "remove", f"Take {len(gone)} tasks out: {join(map(clip, titles), limit=8)}?", titles
+    )

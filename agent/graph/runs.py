@@ -18,7 +18,7 @@ from langgraph.graph.state import CompiledStateGraph
 from taskloom.agent.turn.state import Context, Input, Output, State
 
 from .access import context_from, turn_of
-from .locks import alone, alone_async
+from .locks import exclusive, exclusive_async
 
 # What a run lends to graphs that are called in it, in `configurable`; LangGraph's names.
 _TASK, _RUNTIME = "__pregel_task_id", "__pregel_runtime"
@@ -53,13 +53,13 @@ class Place:
     def owner(self) -> str:
         """Whose thread it is: the user of its first turn; '' where there is none."""
         latest = self.saver.get_tuple(self.config)
-        return _noted(latest) or (next(iter(self.speakers()), "") if latest else "")
+        return _owner_in(latest) or (next(iter(self.speakers()), "") if latest else "")
 
     async def owner_async(self) -> str:
         """See `owner`."""
         latest = await self.saver.aget_tuple(self.config)
-        if latest is None or _noted(latest):
-            return _noted(latest)
+        if latest is None or _owner_in(latest):
+            return _owner_in(latest)
         return next(iter(_speakers([one async for one in self.saver.alist(self.config)])), "")
 
     def speakers(self) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ class Place:
         return _speakers(self.saver.list(self.config))
 
 
-def _noted(latest: CheckpointTuple | None) -> str:
+def _owner_in(latest: CheckpointTuple | None) -> str:
     return str(latest.checkpoint["channel_values"].get("owner") or "") if latest else ""
 
 
@@ -77,7 +77,7 @@ def _speakers(history: Iterable[CheckpointTuple]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(turn.user for turn in reversed(turns) if turn.user))
 
 
-def admit(user: str, thread: str, owner: str) -> None:
+def check_owner(user: str, thread: str, owner: str) -> None:
     """Let a user speak in a thread.
 
     Raises:
@@ -127,8 +127,8 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         if place is None:
             yield from super().stream(input, config, context=context, **more)
             return
-        with alone(place.saver, place.thread, place.space, self.patience):
-            admit(_speaker(context, given), place.thread, place.owner())
+        with exclusive(place.saver, place.thread, place.space, self.patience):
+            check_owner(_speaker(context, given), place.thread, place.owner())
             yield from super().stream(input, config, context=context, **more)
 
     async def astream(
@@ -144,9 +144,9 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         parts = cast(AsyncGenerator[Any], super().astream(input, config, context=context, **more))
         async with AsyncExitStack() as stack:
             if place := self._place(given):
-                held = alone_async(place.saver, place.thread, place.space, self.patience)
+                held = exclusive_async(place.saver, place.thread, place.space, self.patience)
                 await stack.enter_async_context(held)
-                admit(_speaker(context, given), place.thread, await place.owner_async())
+                check_owner(_speaker(context, given), place.thread, await place.owner_async())
             await stack.enter_async_context(aclosing(parts))
             async for part in parts:
                 yield part

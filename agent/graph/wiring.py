@@ -16,7 +16,7 @@ from taskloom.agent.reading.local import Local
 from taskloom.agent.reading.network import Packaged
 from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.reading.slots import Slots
-from taskloom.agent.recall.experiences import Taught
+from taskloom.agent.recall.experiences import ExperiencedInterpreter
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings, settings
@@ -60,7 +60,7 @@ def default_services(
         given = given.model_copy(update={"model": name_of(model)})
     network, template, chats = Packaged(), TemplateResponder(), _chats(given, model)
     memory = longterm_of(given, chats, kept=kept)
-    local = Local(Taught(Rules()), network, Slots(network.pieces))
+    local = Local(ExperiencedInterpreter(Rules()), network, Slots(network.pieces))
     rules = English(local)
 
     @cache

@@ -20,7 +20,7 @@ SMALL_TALK = 300  # characters of a reply to small talk
 THANKS = "Thank you, I noted that."
 
 
-def written(brief: Brief, responder: Responder, services: Services) -> tuple[AIMessage, Usage]:
+def write_reply(brief: Brief, responder: Responder, services: Services) -> tuple[AIMessage, Usage]:
     """The reply as the brief's style wants it, with what it cost."""
     usage, begun = Usage(), time.monotonic()
     if brief.style != "template" and (said := _small_talk(brief)) and not services.check(said, brief):
@@ -51,7 +51,13 @@ def _small_talk(brief: Brief) -> str:
     """What the model that read the turn says to small talk; '' where there was anything else."""
     turn = brief.turn
     quiet = not (
-        turn.changes or turn.question or turn.proposals or turn.acts or turn.noted or brief.note or turn.note
+        turn.changes
+        or turn.question
+        or turn.proposals
+        or turn.tool_runs
+        or turn.noted
+        or brief.note
+        or turn.note
     )
     if turn.by != "model" or not quiet or any(step.act != "chat" for step in turn.steps):
         return ""
@@ -70,7 +76,7 @@ def _wants_model(brief: Brief) -> bool:
     That is what tools gave, now or before, and answers to questions of no kind.
     """
     told = [brief.graph[key] for answer in brief.answers for key in answer.tasks if key in brief.graph]
-    by_tools = bool(brief.turn.acts) or any(node.source.startswith("tool:") for node in told)
+    by_tools = bool(brief.turn.tool_runs) or any(node.source.startswith("tool:") for node in told)
     return brief.style == "model" or (brief.style == "auto" and (brief.turn.asks_freely or by_tools))
 
 

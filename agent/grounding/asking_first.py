@@ -51,22 +51,24 @@ def only_asks(utterance: str) -> bool:
     return all(sentence.endswith("?") and _ASKS.match(sentence) for sentence in sentences)
 
 
-def held_back(operations: Sequence[Operation], utterance: str, graph: TaskGraph) -> tuple[Operation, ...]:
+def question_before(
+    operations: Sequence[Operation], utterance: str, graph: TaskGraph
+) -> tuple[Operation, ...]:
     """The operations of a turn; what would change something on a mere question becomes a question back."""
     changes = tuple(one for one in operations if not isinstance(one, Check | Clarify))
     if not changes or not only_asks(utterance):
         return tuple(operations)
     kept = tuple(one for one in operations if isinstance(one, Check))
-    question = f"You asked, so I changed nothing. Shall I {told(changes, graph)}"
+    question = f"You asked, so I changed nothing. Shall I {describe_operations(changes, graph)}"
     return (*kept, Clarify(said=utterance[:300], question=f"{question}?", options=("yes",), choices=changes))
 
 
-def told(changes: Sequence[Operation], graph: TaskGraph) -> str:
+def describe_operations(changes: Sequence[Operation], graph: TaskGraph) -> str:
     """What operations would do, in a few words: 'add milk and mark the cake done'."""
-    return join(dict.fromkeys(_told(one, graph) for one in changes), limit=4)
+    return join(dict.fromkeys(_describe(one, graph) for one in changes), limit=4)
 
 
-def _told(operation: Operation, graph: TaskGraph) -> str:
+def _describe(operation: Operation, graph: TaskGraph) -> str:
     """What an operation would do, in a few words."""
     node = graph.get(getattr(operation, "task", "") or "")
     name = the(title_of(node)) if node is not None else ""

@@ -29,7 +29,7 @@ from taskloom.memory.operations import (
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import WEEKDAYS
 
-from .asking_first import told
+from .asking_first import describe_operations
 from .exact_asking import Asking
 from .exact_back import Back
 from .exact_links import Links
@@ -61,7 +61,7 @@ class Exact(Parts, Back, Links, Asking):
         choices = tuple(one for one in trial if not isinstance(one, Check | Clarify))
         if not choices:
             super()._unsure(step)
-        question = f"{DID_YOU_MEAN}{told(choices, self.graph)}?"
+        question = f"{DID_YOU_MEAN}{describe_operations(choices, self.graph)}?"
         self.clarify(step, question, ("yes",) if len(choices) == 1 else (), choices)
 
     # ---- something new -----------------------------------------------------------------------------

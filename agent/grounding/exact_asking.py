@@ -76,7 +76,7 @@ class Asking(Places):
                 container, tasks = held, ()
         supposed = None if asked.kind == "status" and tasks else asked.value
         question = Question(
-            kind=self._told_as(asked.kind, step, tasks), tasks=tasks, about=about, value=supposed,
+            kind=self._answer_kind(asked.kind, step, tasks), tasks=tasks, about=about, value=supposed,
             slot=lacking, act=asked.act, denied=asked.denied, container=container.id if container else None,
         )  # fmt: skip
         self._check(step, question)
@@ -86,7 +86,7 @@ class Asking(Places):
         beside = (self.graph.get(item.task or "") for item in step.items)
         return [whole, *(one for one in beside if one is not None)]
 
-    def _told_as(self, kind: QuestionKind, step: Step, tasks: Sequence[str]) -> QuestionKind:
+    def _answer_kind(self, kind: QuestionKind, step: Step, tasks: Sequence[str]) -> QuestionKind:
         """What a question is answered with: of a task that is no list, all that is in it."""
         if kind == "before" and len(tasks) == 1 and self._only_waits(self.graph[tasks[0]]):
             return "needs"

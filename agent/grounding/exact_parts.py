@@ -10,7 +10,7 @@ from taskloom.agent.grounding.ladder.amounts import relative
 from taskloom.agent.grounding.ladder.people import in_style
 from taskloom.agent.grounding.ladder.workspace import renewed
 from taskloom.agent.language import values
-from taskloom.agent.language.moving import later
+from taskloom.agent.language.moving import shift_datetime
 from taskloom.agent.language.wording import base, clip, join, word_set
 from taskloom.agent.language.words import content, slot_name
 from taskloom.agent.plan.roles import is_member
@@ -130,7 +130,11 @@ class Parts(Places):
         slot = self._shifted(node, by)
         text = slot.value if slot.value is not None else slot.title
         counts = bool(name_words(slot.title) & _LASTING) and text.strip().isdecimal()
-        new = values.counted(text, sign, amount) if counts else moved(text, sign, amount, self.view.now)
+        new = (
+            values.shift_number(text, sign, amount)
+            if counts
+            else shift_text(text, sign, amount, self.view.now)
+        )
         if new is None:
             raise Doubt(f"What is {clip(text)} {_SIGNS[sign]} {amount} exactly?")
         self.do(renewed(slot, new), step.text)
@@ -165,11 +169,11 @@ def _others(part: StepPart, members: Sequence[TaskNode]) -> tuple[Detail, ...]:
     return (Detail(slot="assignee", value=join(left)),) if left else ()
 
 
-def moved(text: str, sign: str, amount: str, now: datetime) -> str | None:
+def shift_text(text: str, sign: str, amount: str, now: datetime) -> str | None:
     """A text with its date, time or number changed by an amount; None where that has no meaning."""
     if sign == "*" or values.duration_of(amount) is None:
-        return values.counted(text, sign, amount)
-    if (new := later(text, sign, amount, now)) is not None:
+        return values.shift_number(text, sign, amount)
+    if (new := shift_datetime(text, sign, amount, now)) is not None:
         return new
     unit = re.search(r"min|hour|hr|day|night|week|month|year", amount.lower())
-    return values.counted(text, sign, amount) if unit and unit[0] in text.lower() else None
+    return values.shift_number(text, sign, amount) if unit and unit[0] in text.lower() else None

@@ -224,7 +224,7 @@ class Places(Ground):
                 continue
             rest = values.with_number(node.title, Decimal(0)) if values.number_of(node.title) else ""
             if content(rest) - {"0"} == content(more[2]) and (
-                counted := values.counted(node.title, "+", more[1])
+                counted := values.shift_number(node.title, "+", more[1])
             ):
                 self.do(Update(task=node.id, title=counted), said)
                 return True

@@ -18,7 +18,7 @@ from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Check, Clarify, Operation
 
-from .asking_first import told
+from .asking_first import describe_operations
 
 
 def ground(steps: Iterable[Step], view: View) -> tuple[Operation, ...]:
@@ -50,7 +50,7 @@ class _Grounder(Shapes, People):
             trial.step(inner)
         choices = tuple(op for op in trial.operations if not isinstance(op, Clarify | Check))
         if choices:
-            meant = f"{DID_YOU_MEAN}{told(choices, self.graph)}?"
+            meant = f"{DID_YOU_MEAN}{describe_operations(choices, self.graph)}?"
             self.clarify(
                 step,
                 f"Shall I do that ({clip(step.value)})?" if step.value else meant,

@@ -83,7 +83,7 @@ class English:
         return self.reader.read(utterance, view)
 
 
-def said_to(utterance: str) -> str:
+def fixed_reply(utterance: str) -> str:
     """The reply to what is said in another language, or asked of the program; '' where it is neither."""
     return WHO_I_AM if asks_who(utterance) else ONLY_ENGLISH if foreign(utterance) else ""
 

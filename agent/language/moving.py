@@ -56,7 +56,7 @@ _BY_WORDS = re.compile(
 _NAMED_TIME = {"noon": 12, "midday": 12, "midnight": 0}
 
 
-def later(text: str, sign: str, amount: str, now: datetime) -> str | None:
+def shift_datetime(text: str, sign: str, amount: str, now: datetime) -> str | None:
     """A text with its date or time moved: ("Friday, May 3", "+", "2 days") gives "Sunday, May 5".
 
     sign: '+' or '-'. amount: a duration in words. now: what a day without its month is counted from. None

@@ -50,7 +50,7 @@ class Reference:
         return f"{request.rstrip(' .,;')}{joint}{self.changes}"
 
 
-def refer(utterance: str) -> Reference | None:
+def parse_reference(utterance: str) -> Reference | None:
     """How an utterance points back to an earlier session; None where it does not."""
     text = " ".join(utterance.split())
     if text.endswith("?") and not re.match(

@@ -85,7 +85,7 @@ def hour(text: str) -> bool:
     return bool(re.fullmatch(r"\d{1,2}", text.strip(" .,!?"))) and int(text.strip(" .,!?")) <= 24
 
 
-def lasting(text: str) -> str:
+def parse_measure(text: str) -> str:
     """A length or an amount in plain words: 'half hour' is 30 minutes, 'a fiver' 5, 'a thousand' 1000."""
     text = re.sub(r"\bhalf (?:an? |of an )?hour\b", "30 minutes", text, flags=re.IGNORECASE)
     text = re.sub(r"\bthree[- ]quarters of an hour\b", "45 minutes", text, flags=re.IGNORECASE)

@@ -219,7 +219,7 @@ _SCALES = {"lakh": 10**5, "lac": 10**5, "crore": 10**7, "thousand": 10**3, "mill
 _SCALED = re.compile(rf"(\d[\d,]*(?:\.\d+)?)(\s?)({'|'.join(_SCALES)})s?\b", re.IGNORECASE)
 
 
-def counted(text: str, sign: str, amount: str) -> str | None:
+def shift_number(text: str, sign: str, amount: str) -> str | None:
     """A text with its number changed, in its own unit: ('3 lakh', '+', '50000') gives '3.5 lakh'.
 
     sign: '+', '-' or '*'; an amount in per cent is taken of the number. None where one of them has none, or

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from taskloom.agent.plan.outline import nested, quoted, talk_lines
 from taskloom.agent.turn.brief import Brief
 from taskloom.agent.turn.state import Change
-from taskloom.memory.claims import Answer, Event, Verdict, told
+from taskloom.memory.claims import Answer, Event, Verdict, state_text
 from taskloom.memory.operations import Check, Clarify, Link, Unlink
 from taskloom.memory.tasks import Revision, TaskNode
 from taskloom.memory.words import says
@@ -47,10 +47,10 @@ class _Briefing:
         yield from self._done_and_answered()
         yield from self._tasks_now()
         yield from self._formerly()
-        for act in turn.acts:
-            lost = " (before an interruption)" if act.earlier else ""
-            title, text = quoted(act.call.title, 80), quoted(act.text, 1500)
-            yield f"Tool {act.call.tool}{lost}, {title}: {act.status} {text}"
+        for run in turn.tool_runs:
+            lost = " (before an interruption)" if run.earlier else ""
+            title, text = quoted(run.call.title, 80), quoted(run.text, 1500)
+            yield f"Tool {run.call.tool}{lost}, {title}: {run.status} {text}"
         for key in turn.proposals:
             if key in graph:
                 yield f"Proposed, to be confirmed: {self._entry(graph[key])}"
@@ -67,7 +67,7 @@ class _Briefing:
     # ---- what was done and answered ---------------------------------------------------------------
 
     def _done_and_answered(self) -> Iterator[str]:
-        acted = any(act.status == "done" for act in self.turn.acts)
+        acted = any(run.status == "done" for run in self.turn.tool_runs)
         # What tools gave answers what the tasks could not.
         answers = iter(
             [
@@ -85,7 +85,7 @@ class _Briefing:
         for answer in answers:
             yield from self._answered(answer)
         moved = any(change.changed or change.refused for change in self.turn.changes)
-        answered = self.turn.acts or self.brief.answers or self.turn.question or self.turn.proposals
+        answered = self.turn.tool_runs or self.brief.answers or self.turn.question or self.turn.proposals
         if self.turn.noted and not (moved or answered):
             yield f"Kept in mind for later: {' '.join(quoted(line, 300) for line in self.turn.noted)}"
         elif not moved and (self._meant() or not (self.turn.changes or answered)) and not self.turn.question:
@@ -118,7 +118,7 @@ class _Briefing:
         elif nodes:
             nodes.sort(key=lambda node: not node.active)
             yield f"Noted ({operation.kind}): {self._entries(nodes, FEW)}"
-        again = {act.task for act in self.turn.acts if act.status == "done"}
+        again = {run.task for run in self.turn.tool_runs if run.status == "done"}
         stale = tuple(key for key in change.stale if key not in again)
         followed = (("Needs another look because of it", stale), ("Can go on now", change.opened))
         for title, keys in followed:
@@ -180,10 +180,11 @@ class _Briefing:
             node = self.graph.get(key)
             if node is not None and key not in judged and index < len(node.history):
                 state, then = node.states()[index : index + 2]
-                if any(verdict.claimed and says(verdict.claimed, told(state)) for verdict in verdicts):
+                if any(verdict.claimed and says(verdict.claimed, state_text(state)) for verdict in verdicts):
                     continue
                 turns = f"from turn {state.turn} to turn {then.turn}, then {then.op}"
-                yield f"Formerly: {self._name(node)} was {quoted(told(state))} {turns}{_words(then.said)}"
+                was = quoted(state_text(state))
+                yield f"Formerly: {self._name(node)} was {was} {turns}{_words(then.said)}"
 
     # ---- tasks in words ---------------------------------------------------------------------------
 

@@ -112,7 +112,7 @@ class Meter:
             self.usage += Usage(0, reported.get("input_tokens", 0), reported.get("output_tokens", 0))
 
 
-class Told:
+class ReportedFaults:
     """The faults that the user was told of and that are not over; safe to use from threads of execution."""
 
     def __init__(self) -> None:
@@ -155,7 +155,7 @@ class ChatModel(Protocol):
         ...
 
     @property
-    def told(self) -> Told:
+    def reported(self) -> ReportedFaults:
         """The faults that the user was told of."""
         ...
 

@@ -92,12 +92,12 @@ class ModelChooser:
             try:
                 answer = self._chat.ask(talk, schema, meter, deadline)
                 found = read(_json(answer))
-                self._chat.told.over("choose")
+                self._chat.reported.over("choose")
                 return found, meter.usage
             except Unusable as fault:
                 answer, why = fault.text, fault.why
             except ModelFault as fault:
-                first = self._chat.told.first(fault, "choose")
+                first = self._chat.reported.first(fault, "choose")
                 raise ChoiceError(str(fault) if first else "", meter.usage) from fault
             except ToolError as error:
                 why = str(error)

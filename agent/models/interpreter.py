@@ -41,7 +41,7 @@ class ModelInterpreter:
         try:
             return self.read_by_model(utterance, view, meter)
         except ModelFault as fault:
-            first = self.chat.told.first(fault, "read")
+            first = self.chat.reported.first(fault, "read")
             reading = self.fallback.read(utterance, view)
             note = f"{reading.note} I read this without the model: {fault}." if first else reading.note
             return replace(reading, note=note.strip(), usage=reading.usage + meter.usage)
@@ -53,7 +53,7 @@ class ModelInterpreter:
             ModelFault: it cannot be had, or not in the form of steps.
         """
         reading = self._read(utterance, view, meter)
-        self.chat.told.over("read")
+        self.chat.reported.over("read")
         return reading
 
     def _read(self, utterance: str, view: View, meter: Meter) -> Reading:

@@ -39,7 +39,7 @@ from .chat import (
     ModelFault,
     ModelSettings,
     Rejected,
-    Told,
+    ReportedFaults,
     Unreachable,
     Unusable,
 )
@@ -83,7 +83,7 @@ class PatientModel(ABC):
     tells_its_end: ClassVar[bool] = False  # whether a stream without one was broken off
 
     def __init__(self, settings: ModelSettings) -> None:
-        self.settings, self.told = settings, Told()
+        self.settings, self.reported = settings, ReportedFaults()
         self._no_schema = False
         self._down: tuple[float, Unreachable] | None = None
 
@@ -235,7 +235,7 @@ class PatientModel(ABC):
 
     def _answered(self) -> None:
         self._down = None
-        self.told.over("answered")
+        self.reported.over("answered")
 
     @contextmanager
     def _faults(self, meter: Meter, late: str = LATE) -> Iterator[None]:

@@ -61,7 +61,7 @@ class ModelResponder:
         except Oversized:
             raise TooLong(meter.usage) from None
         except ModelFault as fault:
-            first = self.chat.told.first(fault, "write")
+            first = self.chat.reported.first(fault, "write")
             why = f"I write this without the model: {fault}." if first else ""
             if self.fallback is None:
                 raise Unwritten(why, meter.usage) from fault
@@ -70,5 +70,5 @@ class ModelResponder:
             note = why if begun else f"{brief.note} {why}".strip()
             usage = yield from self.fallback.respond(replace(brief, note=note))
             return meter.usage + usage
-        self.chat.told.over("write")
+        self.chat.reported.over("write")
         return meter.usage

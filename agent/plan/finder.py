@@ -19,7 +19,7 @@ from taskloom.agent.language.words import (
 from taskloom.memory.operations import is_part
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
-from .roles import COUNTED, in_role, is_member, is_person_slot, stems_of, words_of
+from .roles import COUNTED, is_member, is_person_slot, stems_of, tasks_in_role, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +405,7 @@ class Finder:
         named = dict.fromkeys(key for stem in wanted for key in index.get(stem, ()))
         found = {node.id: node for key in named for node in (self.graph[key], *self.graph.parts(key))}
         if people:
-            found |= {node.id: node for node in in_role(self.graph, "counted")}
+            found |= {node.id: node for node in tasks_in_role(self.graph, "counted")}
         return sorted(
             (node for node in found.values() if node.active), key=lambda node: (len(node.id), node.id)
         )

@@ -22,7 +22,7 @@ class Held(NamedTuple):
     own: frozenset[str]
 
 
-def held_in(node: TaskNode) -> Held:
+def stems_in(node: TaskNode) -> Held:
     """The stems that are in a task."""
     return _held(node.title, node.value, node.slot)
 
@@ -51,13 +51,13 @@ def _ends(word: str) -> Iterator[str]:
 
 
 def _stems(node: TaskNode) -> Iterator[str]:
-    title, value, kind, _ = held_in(node)
+    title, value, kind, _ = stems_in(node)
     yield from title | value | kind
     for word in title:
         yield from _ends(word)
 
 
-def having(graph: TaskGraph, said: Iterable[str]) -> set[str]:
+def candidates_by_stems(graph: TaskGraph, said: Iterable[str]) -> set[str]:
     """Ids of all tasks, gone ones too, that may have one of some stems in them or in what they are part of.
 
     No other has one in its title, value, kind of slot, or in a title above it, nor one in its title that is
@@ -66,9 +66,9 @@ def having(graph: TaskGraph, said: Iterable[str]) -> set[str]:
     index, found = graph.index(_stems), set[str]()
     for word in said:
         for key in index.get(word, ()):
-            if key not in found or word in held_in(graph[key]).title:
+            if key not in found or word in stems_in(graph[key]).title:
                 found.add(key)
-                if word in held_in(graph[key]).title:
+                if word in stems_in(graph[key]).title:
                     found |= _below(graph, key)
         for end in _ends(word):
             found.update(index.get(end, ()))
@@ -84,11 +84,11 @@ def _below(graph: TaskGraph, key: str) -> set[str]:
     return found
 
 
-def saying(graph: TaskGraph, word: str) -> Iterator[TaskNode]:
+def tasks_with_stem(graph: TaskGraph, word: str) -> Iterator[TaskNode]:
     """The tasks, gone ones too, that have a stem in their title or value."""
     for key in graph.index(_stems).get(word, ()):
         node = graph[key]
-        held = held_in(node)
+        held = stems_in(node)
         if word in held.title or word in held.value:
             yield node
 

@@ -188,7 +188,7 @@ _NUMBERS = {
 _SAME = {"true": "yes", "false": "no", "yeah": "yes", "yep": "yes", "nope": "no", "none": "no"}
 
 
-def allowed(value: str, values: Iterable[str]) -> str | None:
+def allowed_value(value: str, values: Iterable[str]) -> str | None:
     """The allowed value that a value means: the same words in any form, or the only one that it names.
 
     Of values within each other the longest counts: 'a cut and colour' names no 'cut'.

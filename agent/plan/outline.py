@@ -61,7 +61,7 @@ def quoted(text: str, limit: int = 300) -> str:
 _PLAIN = re.compile(r"(?:[^\W_]|[$€£])(?:[\w ’'$€£%&@.!?+/#*()–-]|(?<=\d)[:,](?=\d)|, (?!after ))*")
 
 
-def told(text: str, limit: int = 120) -> str:
+def as_shown(text: str, limit: int = 120) -> str:
     """A text as the outline shows it: as it is where it can be nothing else than a text, else quoted."""
     short = len(text) <= min(limit, 80) and _PLAIN.fullmatch(text) is not None
     return text if short and not _MARKS.search(text) else quoted(text, limit)
@@ -157,7 +157,7 @@ class _Drawing:
             nodes = [node for node, _ in group]
             if kind:
                 members = "; ".join(
-                    f"{self.numbers[node.id]} {told(node.value or node.title)}" for node in nodes
+                    f"{self.numbers[node.id]} {as_shown(node.value or node.title)}" for node in nodes
                 )
                 yield f"{' ' * depth}{kind[1]}: {members}"
             else:
@@ -173,14 +173,14 @@ class _Drawing:
 
     def _place(self, node: TaskNode) -> str:
         parent = node.parent or ""
-        return str(self.numbers.get(parent) or told(self.graph[parent].title, 40))
+        return str(self.numbers.get(parent) or as_shown(self.graph[parent].title, 40))
 
     def _kind(self, node: TaskNode) -> tuple[str, str] | None:
         """What a member of a list is grouped by; None for all that has a line of its own."""
         if node.parent is None or self.graph.parts(node.id) or node.depends_on:
             return None
         name = base(node.slot)
-        kind = node.parent, told(name.replace("_", " "), 40)
+        kind = node.parent, as_shown(name.replace("_", " "), 40)
         if node.value is not None and node.status in ("filled", "open"):
             return kind if self._kin[node.parent, name] > 1 else None
         numbered = name != node.slot.rpartition(".")[2]
@@ -192,18 +192,18 @@ class _Drawing:
 
     def _words(self, node: TaskNode) -> str:
         """'start: Rome', 'pack', 'guest Ann'."""
-        title = told(node.title, 80)
+        title = as_shown(node.title, 80)
         if node.value is None:
             return title
         if node.value.lower() == node.title.lower():
-            title = told(base(node.slot).replace("_", " "), 40)
-        return f"{title}: {told(node.value)}"
+            title = as_shown(base(node.slot).replace("_", " "), 40)
+        return f"{title}: {as_shown(node.value)}"
 
     def _entry(self, node: TaskNode) -> str:
         text = self._words(node)
-        text += "".join(f" [{told(one.value or one.title, 40)}]" for one in self._assignees(node))
-        if (former := was(node)) and self.view.turn - node.turn <= LATELY:
-            text += f" (was {told(former, 60)})"
+        text += "".join(f" [{as_shown(one.value or one.title, 40)}]" for one in self._assignees(node))
+        if (former := previous_value(node)) and self.view.turn - node.turn <= LATELY:
+            text += f" (was {as_shown(former, 60)})"
         if node.status in ("done", "proposed"):
             text += f" {node.status}"
         used = sorted(
@@ -290,7 +290,7 @@ def _gone(named: Sequence[str], view: View) -> list[TaskNode]:
     return [graph[key] for key in dict.fromkeys([*named, *alone]) if not graph[key].active][:GONE_SHOWN]
 
 
-def was(node: TaskNode) -> str | None:
+def previous_value(node: TaskNode) -> str | None:
     """The last value that a task had before its present one, or its last title where only that changed."""
     for state in reversed(node.history):
         if state.value is not None and state.value != node.value:

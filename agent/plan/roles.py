@@ -58,7 +58,7 @@ def _roles(node: TaskNode) -> tuple[str, ...]:
     return tuple(role for role, found in _ROLES.items() if found(node))
 
 
-def in_role(graph: TaskGraph, role: str) -> Iterator[TaskNode]:
+def tasks_in_role(graph: TaskGraph, role: str) -> Iterator[TaskNode]:
     """The tasks that are 'person', 'assignee', 'counted', 'part' or 'proposed'; also those out of the plan.
 
     They come in the order in which they came to be so; no others are walked.
@@ -67,7 +67,7 @@ def in_role(graph: TaskGraph, role: str) -> Iterator[TaskNode]:
     return filter(_ROLES[role], nodes)
 
 
-def knows(graph: TaskGraph, words: str) -> bool:
+def is_known(graph: TaskGraph, words: str) -> bool:
     """Whether some task, as it is or was, is named by all of these words."""
     wanted = content(words)
     if not wanted:
@@ -81,7 +81,7 @@ def knows(graph: TaskGraph, words: str) -> bool:
     )
 
 
-def typed_in(title: str, slot: str) -> str | None:
+def typed_value_in(title: str, slot: str) -> str | None:
     """The value of a kind that stands in a title, if there is just one."""
     kind = {"budget": "amount", "number": "time"}.get(slot, slot)
     found = [span.text for span in values.spot(title) if span.kind == kind]

@@ -16,7 +16,7 @@ from taskloom.agent.turn.schemas import SlotSchema, TaskSchema
 from taskloom.memory.operations import Add, Clarify, Operation, Update, apply
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
-from .kinds import allowed, asked_key, decided_in, held_as, held_slots, kind_of, own_parts
+from .kinds import allowed_value, asked_key, decided_in, held_as, held_slots, kind_of, own_parts
 
 ASK_AT_MOST = 2
 """How often one slot of one task is asked for. A caller that hears 'never mind' sets the count to this."""
@@ -191,7 +191,7 @@ def _question(
     """The first question that this task has: a value that is not allowed, else a required slot."""
     for slot in schema.slots:
         for node in held.get(slot.name, ()):
-            odd = node.value not in (None, ANY) and not allowed(node.value or "", slot.values)
+            odd = node.value not in (None, ANY) and not allowed_value(node.value or "", slot.values)
             if slot.values and node.active and odd and asked.get(node.id, 0) < ASK_AT_MOST:
                 return _choose(graph, root, slot, node)
     for slot in schema.slots:

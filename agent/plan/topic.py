@@ -15,7 +15,7 @@ from taskloom.agent.language.typed import kind_of
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.memory.words import STOP, words
 
-from .held import first_of, held_in, saying
+from .held import first_of, stems_in, tasks_with_stem
 from .outline import is_assignee
 from .roles import is_member
 
@@ -28,7 +28,7 @@ WEIGHTS = {
 later in the same message."""
 
 
-def part_said(title: str, said: Collection[str]) -> float:
+def share_named(title: str, said: Collection[str]) -> float:
     """The part of a title's words that is said; 0 where it is less than half, or half without its end."""
     own = _own(title)
     there = sum(word in said for word in own)
@@ -59,7 +59,7 @@ def topic_of(
     focus: ids, latest first. now: those that this message touched, latest first. exchange: what the user said
     before, and the reply. kinds: of the values in the clause.
     """
-    heard = Heard(graph, focus, now, exchange, clause, kinds)
+    heard = TopicSigns(graph, focus, now, exchange, clause, kinds)
     named = [graph[key] for key in heard.named() if graph[key].active and not is_slot(graph[key])]
     signs = heard.signs(named)
     scores = {key: _weighed(own, weights) for key, own in signs.items()}
@@ -76,7 +76,7 @@ def _weighed(signs: Sequence[float], weights: Sequence[float]) -> float:
     return sum(sign * weight for sign, weight in zip(signs, weights, strict=True))
 
 
-class Heard:
+class TopicSigns:
     """What was said and done lately, and the signs of tasks in it."""
 
     def __init__(
@@ -108,14 +108,14 @@ class Heard:
             found.add(self.first.parent)
         heard = self.last | self.said | self.own
         for word in self.whole | (heard - STOP):  # little words may be a value, they name no task
-            for node in saying(self.graph, word):
+            for node in tasks_with_stem(self.graph, word):
                 if node.id in found or not node.active:
                     continue
                 if is_slot(node):
-                    if word in self.whole and held_in(node).value <= self.whole and node.parent:
+                    if word in self.whole and stems_in(node).value <= self.whole and node.parent:
                         found.add(node.parent)
                 elif any(
-                    part_said(node.title, text) for text in (self.last, self.whole, self.said, self.own)
+                    share_named(node.title, text) for text in (self.last, self.whole, self.said, self.own)
                 ):
                     found.add(node.id)
         return found
@@ -124,7 +124,7 @@ class Heard:
         """The signs of tasks by id, in the order of WEIGHTS."""
         ends = {
             node.id: max(self.place.get(word, -1) for word in words(node.title))
-            if part_said(node.title, self.whole)
+            if share_named(node.title, self.whole)
             else -1
             for node in tasks
         }
@@ -133,7 +133,7 @@ class Heard:
 
     def _signs(self, node: TaskNode, *, latest: bool) -> list[float]:
         slots = [part for part in self.graph.parts(node.id) if is_slot(part)]
-        values = [held_in(part).value for part in slots]
+        values = [stems_in(part).value for part in slots]
         first, order, done = self.first, self.order, self.done
         leaf = node.parent is not None and not self.graph.parts(node.id)
         return [
@@ -142,12 +142,12 @@ class Heard:
             float(order[:1] == [node.id]),
             1 / (1 + order.index(node.id)) if node.id in order else 0.0,
             float(first is not None and first.parent == node.id),
-            part_said(node.title, self.last),
+            share_named(node.title, self.last),
             float(latest),
-            part_said(node.title, self.whole),
+            share_named(node.title, self.whole),
             float(any(value and value <= self.whole for value in values)),
-            part_said(node.title, self.said),
-            part_said(node.title, self.own),
+            share_named(node.title, self.said),
+            share_named(node.title, self.own),
             float(leaf),
             float(node.parent is None),
             float(order[:1] == [node.id] and leaf),

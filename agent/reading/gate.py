@@ -53,7 +53,7 @@ class Gate:
         """Read by the model, unless nothing can be misread."""
         if self.reader == "auto" and _may_spare(utterance, view):
             reading = self.local.read(utterance, view)
-            if spared(reading, utterance, view):
+            if needs_no_model(reading, utterance, view):
                 return reading
         if self.reader == "auto" and self.fills is not None:
             filled = self.fills(utterance, view)
@@ -62,7 +62,7 @@ class Gate:
         return self.model.read(utterance, view)
 
 
-def spared(reading: Reading, utterance: str, view: View) -> bool:
+def needs_no_model(reading: Reading, utterance: str, view: View) -> bool:
     """Whether an utterance needs no model, and the local reader made of it just what it must be."""
     return _may_spare(utterance, view) and reading.sure and _as_it_must(reading.steps, utterance, view)
 
@@ -78,7 +78,7 @@ def _bare(utterance: str) -> str:
     return re.sub(r"[\s,.!]+", " ", utterance.replace("’", "'")).strip()
 
 
-def agrees(utterance: str) -> bool:
+def is_yes(utterance: str) -> bool:
     """Whether an utterance is nothing but a yes."""
     bare = _bare(utterance).lower()
     return bool(_BARE.fullmatch(bare)) and not bare.startswith("n")

@@ -149,7 +149,7 @@ def own_words(slot: SlotSchema) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1024)
-def told_words(slot: SlotSchema) -> frozenset[str]:
+def description_words(slot: SlotSchema) -> frozenset[str]:
     """The forms of the words of a slot's description that are not in its name."""
     return frozenset(forms(slot.description)) - _EMPTY_FORMS - own_words(slot)
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from taskloom.agent.grounding.asking_first import held_back
+from taskloom.agent.grounding.asking_first import question_before
 from taskloom.agent.grounding.grounder import ground
-from taskloom.agent.grounding.resolving.assemble import all_assembled, assembled
+from taskloom.agent.grounding.resolving.assemble import assemble, assemble_all
 from taskloom.agent.grounding.resolving.resolver import content
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, TOO_MUCH, clip
 from taskloom.agent.language.words import slot_name
-from taskloom.agent.plan.kinds import allowed, offered_roots
+from taskloom.agent.plan.kinds import allowed_value, offered_roots
 from taskloom.agent.plan.slots import ANY
 from taskloom.agent.turn.clauses import Parse
 from taskloom.agent.turn.reading import Interpreter, Reading, View
@@ -24,11 +24,11 @@ from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Add, Check, Clarify, Operation, Update
 
 from .filling import Filling
-from .gate import spared
+from .gate import needs_no_model
 from .sense import makes_sense
 from .signs import Candidate, effects, signs
-from .slots import Slots, Told
-from .sure import may_fill, only_fills, plainly_named
+from .slots import SlotReading, Slots
+from .sure import may_fill, only_fills, plainly_named, plainly_told
 from .trust import at_home, probabilities
 
 Parser = Callable[[str, str, int], Sequence[Parse]]
@@ -73,7 +73,7 @@ class Local:
         by_rules = self.rules.read(utterance, view)
         if view.schemas and (filled := self._of_schemas(by_rules, utterance, view)) is not None:
             return filled
-        if spared(by_rules, utterance, view):
+        if needs_no_model(by_rules, utterance, view):
             return by_rules
         if (option := _chosen(utterance, view.question)) is not None:
             return Reading((Step(text=utterance, act="yes", value=option),), by="network")
@@ -100,12 +100,15 @@ class Local:
         return _unsure(utterance, network.reading)
 
     def fills(self, utterance: str, view: View) -> Reading | None:
-        """The reading of a message that gives slots of task schemas their values and does nothing else.
+        """The reading of a message that gives slots their values and does nothing else.
 
         None where that is not sure: see `sure`.
         """
-        if not view.schemas or not may_fill(utterance) or _missed(view):
+        if not may_fill(utterance) or _missed(view):
             return None
+        if not view.schemas:
+            step = plainly_told(utterance, view)
+            return None if step is None else Reading((step,), by="network")
         filling = Filling(view)
         if (named := plainly_named(utterance, filling)) is not None:
             return Reading(filling.steps((named,), utterance), by="network")
@@ -115,10 +118,14 @@ class Local:
             return None
         return Reading(filling.steps(kept, utterance), by="network")
 
-    def _told(self, utterance: str, view: View, filling: Filling) -> Told:
+    def _told(self, utterance: str, view: View, filling: Filling) -> SlotReading:
         """What the network is told of slots by an utterance."""
         before = view.exchanges[-1][1] if view.exchanges else ""
-        return Told() if self.slots is None else self.slots(utterance, before, view.schemas, filling.known())
+        return (
+            SlotReading()
+            if self.slots is None
+            else self.slots(utterance, before, view.schemas, filling.known())
+        )
 
     def _of_schemas(self, by_rules: Reading, utterance: str, view: View) -> Reading | None:
         """The reading that fills more slots of the kinds of tasks, the patterns' where they fill as many.
@@ -144,7 +151,7 @@ class Local:
         parse, *_ = self.parse(utterance, before, 1)
         if {clause.act for clause in parse.clauses} - {"chat"} != {"back"}:
             return None
-        made = assembled(parse.clauses, utterance, view)
+        made = assemble(parse.clauses, utterance, view)
         return None if made.doubts else Reading(made.steps, by="network")
 
     def trusted(self, by_rules: Reading, utterance: str, view: View) -> list[Tried]:
@@ -162,9 +169,9 @@ class Local:
     def readings(self, by_rules: Reading, utterance: str, view: View) -> tuple[Tried, ...]:
         """That of the patterns, then those of the network that would do different things."""
         parses = self._parses(utterance, view)
-        tried = all_assembled([parse.clauses for parse in parses], utterance, view)
-        ruled = held_back(ground(by_rules.steps, view), utterance, view.graph)
-        done = [held_back(made.operations, utterance, view.graph) for made in tried]
+        tried = assemble_all([parse.clauses for parse in parses], utterance, view)
+        ruled = question_before(ground(by_rules.steps, view), utterance, view.graph)
+        done = [question_before(made.operations, utterance, view.graph) for made in tried]
         whole = sum(parse.probability for parse in parses) or 1.0
         shares = dict[frozenset[tuple[str, ...]], float]()
         for parse, operations in zip(parses, done, strict=True):
@@ -192,7 +199,7 @@ def _filled_by(operations: Sequence[Operation], view: View) -> int:
         if isinstance(one, Add | Update) and one.value is not None:
             name = one.slot.rpartition(".")[2] if isinstance(one, Add) else places.get(one.task, "")
             values = listed.get(name)
-            told += values is not None and (not values or allowed(one.value, values) is not None)
+            told += values is not None and (not values or allowed_value(one.value, values) is not None)
     return told
 
 

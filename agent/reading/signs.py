@@ -56,9 +56,9 @@ def signs(text: str, view: View, candidates: Sequence[Candidate]) -> list[dict[s
     known = Known(view.graph)
     found = [
         {
-            **_read(text, one),
-            **_done(text, view, one, known),
-            **_left(text, view.graph, one, known),
+            **_parse_signs(text, one),
+            **_effect_signs(text, view, one, known),
+            **_unused_words(text, view.graph, one, known),
         }
         for one in candidates
     ]
@@ -113,7 +113,7 @@ _COMPARED = (
 )  # fmt: skip
 
 
-def _read(text: str, mine: Candidate) -> dict[str, float]:
+def _parse_signs(text: str, mine: Candidate) -> dict[str, float]:
     """Signs in the network's parse."""
     clauses = mine.parse.clauses
     acts = [clause.act for clause in clauses if clause.act != "chat"]
@@ -150,7 +150,7 @@ _ACTS = (
 _KINDS = ("add", "update", "remove", "complete", "link")
 
 
-def _done(text: str, view: View, mine: Candidate, known: Known) -> dict[str, float]:
+def _effect_signs(text: str, view: View, mine: Candidate, known: Known) -> dict[str, float]:
     """Signs in what it would do."""
     graph, said = view.graph, set(words(text)) - STOP
     changes = [one for one in mine.operations if not isinstance(one, Check | Clarify)]
@@ -183,7 +183,7 @@ def _done(text: str, view: View, mine: Candidate, known: Known) -> dict[str, flo
         "doubts": sum(isinstance(one, Clarify) for one in mine.operations),
         "nothing": float(not mine.operations),
         "takes": float(any(one.kind in _TAKES for one in changes)),
-        "takes much": float(_taken(changes, graph) > 1),
+        "takes much": float(_count_removed(changes, graph) > 1),
         "long titles": sum(len(title.split()) > 5 for title in titles),
         "new tasks": min(4, len(titles)),
         "new at the top": sum(isinstance(one, Add) and not one.parent for one in changes),
@@ -216,10 +216,10 @@ def _near(graph: TaskGraph, node: TaskNode, focus: Sequence[str]) -> bool:
     return any(key in family or (key in graph and graph[key].parent in family) for key in focus)
 
 
-def _left(text: str, graph: TaskGraph, mine: Candidate, known: Known) -> dict[str, float]:
+def _unused_words(text: str, graph: TaskGraph, mine: Candidate, known: Known) -> dict[str, float]:
     """Signs in what of the words no operation says."""
     said = [word for word in words(text) if word not in STOP]
-    told = _told(mine.operations, graph)
+    told = _stated_words(mine.operations, graph)
     numbers = [one.replace(",", "") for one in _NUMBER.findall(text)]
     spelt = [word for word in re.findall(r"[a-z]+", text.lower()) if word in NUMBER_WORDS and word != "one"]
     put = {
@@ -244,7 +244,7 @@ def _left(text: str, graph: TaskGraph, mine: Candidate, known: Known) -> dict[st
     }
 
 
-def _told(operations: Iterable[Operation], graph: TaskGraph) -> set[str]:
+def _stated_words(operations: Iterable[Operation], graph: TaskGraph) -> set[str]:
     """The words that operations say: what they put, and what they are about."""
     found = set[str]()
     for one in operations:
@@ -275,7 +275,7 @@ def _asked(one: Operation) -> tuple[str | None, ...]:
     return (*one.question.tasks[:3], one.question.container) if isinstance(one, Check) else ()
 
 
-def _taken(changes: Iterable[Operation], graph: TaskGraph) -> int:
+def _count_removed(changes: Iterable[Operation], graph: TaskGraph) -> int:
     """How many tasks with parts of their own, or whole turns, changes take out."""
     return sum(
         isinstance(one, Undo)

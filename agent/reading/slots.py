@@ -22,7 +22,7 @@ from taskloom.agent.turn.schemas import SlotSchema, TaskSchema
 from taskloom.memory.embed import packaged, session
 
 from .beam import Numbers
-from .listed import EXACT, Place, own_words, places, told_words, type_of, words_of
+from .listed import EXACT, Place, description_words, own_words, places, type_of, words_of
 from .network import Pieces
 
 FATES = ("none", "said", "agreed", "any", "yes", "no")
@@ -63,7 +63,7 @@ class Filled:
     placed: float = 1.0
 
 
-class Told(NamedTuple):
+class SlotReading(NamedTuple):
     """What a message says of slots: those that it gives a value, the surest first, and the odds of all slots.
 
     odds: of each slot, the probability that the message says something of it, whether it is filled or not.
@@ -88,19 +88,21 @@ class Slots:
         """pieces: from a text and what it answers to the word pieces of its parts."""
         self._pieces = pieces
 
-    def __call__(self, text: str, before: str, schemas: Sequence[TaskSchema], known: Known = Known()) -> Told:
+    def __call__(
+        self, text: str, before: str, schemas: Sequence[TaskSchema], known: Known = Known()
+    ) -> SlotReading:
         """What a message says of slots; before: what it answers."""
         if not any(schema.slots for schema in schemas):
-            return Told()
+            return SlotReading()
         found, odds = dict[Key, Filled](), dict[Key, float]()
         for seen in self._pieces(text, before):
             part = _read(seen, schemas, known)
             found |= {one.key: one for one in part.filled}
             odds |= {key: max(one, odds.get(key, 0.0)) for key, one in part.odds.items()}
-        return Told(tuple(sorted(found.values(), key=lambda one: -one.probability)), odds)
+        return SlotReading(tuple(sorted(found.values(), key=lambda one: -one.probability)), odds)
 
 
-def _read(seen: Pieces, schemas: Sequence[TaskSchema], known: Known) -> Told:
+def _read(seen: Pieces, schemas: Sequence[TaskSchema], known: Known) -> SlotReading:
     """What one part of a message says of slots."""
     given, keyed = features(seen, schemas, known)
     ends, fates = _packaged()(given)
@@ -115,7 +117,7 @@ def _read(seen: Pieces, schemas: Sequence[TaskSchema], known: Known) -> Told:
             if one is not None and (key not in known.held or _is_news(one, seen)):
                 found.append(one)
     said = {key: float(1 - odds[0]) for (key, _), odds in zip(keyed, told, strict=True)}
-    return Told(tuple(found), said)
+    return SlotReading(tuple(found), said)
 
 
 def _odds(slot: SlotSchema, scores: Numbers) -> Numbers:
@@ -155,7 +157,7 @@ def features(
 def _signs_of(slot: SlotSchema, seen: Pieces) -> tuple[Numbers, list[float]]:
     """Of each word piece, and of the whole: whether a value of the slot's kind is there, and its name."""
     marks = np.zeros((len(seen.places), 2), np.float32)
-    own, more = own_words(slot), told_words(slot)
+    own, more = own_words(slot), description_words(slot)
     values, named = [0.0, 0.0], [0.0, 0.0]
     for part, text in enumerate((seen.text, seen.before)):
         spots = [(one.start, one.end, one.how, 0) for one in places(text, slot)]

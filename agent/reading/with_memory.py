@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from taskloom.agent.language.pointers import Reference, refer
+from taskloom.agent.language.pointers import Reference, parse_reference
 from taskloom.agent.language.wording import is_action, the
 from taskloom.agent.language.words import content
 from taskloom.agent.plan.kinds import offered_roots
@@ -13,7 +13,7 @@ from taskloom.agent.reading.patterns.named import named_task
 from taskloom.agent.reading.patterns.states import wanted_again
 from taskloom.agent.recall.longterm import NEW
 from taskloom.agent.recall.memory import Memory
-from taskloom.agent.recall.units import without
+from taskloom.agent.recall.units import without_slots
 from taskloom.agent.turn.reading import Interpreter, Reading, View
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.records import IntentUnit
@@ -45,7 +45,9 @@ def read_with_memory(
             _named_in(text, unit, view.graph) or (Step(text=text, act="chat", intent="check"),)
         ), unit
     # What a tool gave in this thread is had again from the tool.
-    reference = None if wanted_again(text, view) is not None else refer(text) or _request(text, view)
+    reference = (
+        None if wanted_again(text, view) is not None else parse_reference(text) or _request(text, view)
+    )
     if reference is None or not memory:
         reading = interpreter.read(text, view)
         bare = reference is not None and not reference.words("") and reading.by == "rules"
@@ -55,7 +57,7 @@ def read_with_memory(
     reading = interpreter.read(text, replace(view, earlier=title))
     if reading.by == "model":
         return reading, unit if any(map(_begins, reading.steps)) else None
-    if unit is not None and (rest := without(unit, reference.changes)):
+    if unit is not None and (rest := without_slots(unit, reference.changes)):
         unit, reference = rest, replace(reference, changes="")
     if words := reference.words(title):
         instead = interpreter.read(words, view)
@@ -75,7 +77,7 @@ def _begins(step: Step) -> bool:
 def _request(text: str, view: View) -> Reference | None:
     """How a request for a task of a kind that begins as a change points back: 'add an event, as before'."""
     bare = re.sub(r"^please\s+", "", text.strip(), flags=re.IGNORECASE)
-    found = refer(f"I want to {bare[:1].lower()}{bare[1:]}") if view.schemas else None
+    found = parse_reference(f"I want to {bare[:1].lower()}{bare[1:]}") if view.schemas else None
     return found if found and found.request and named_task(found.request, view) else None
 
 

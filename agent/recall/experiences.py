@@ -40,7 +40,7 @@ _CORRECTION = (
 # ---- in the making --------------------------------------------------------------------------------
 
 
-def made(turn: Turn, before: Sequence[Pending], *, thread: str, outline: str) -> Pending | None:
+def experience_of(turn: Turn, before: Sequence[Pending], *, thread: str, outline: str) -> Pending | None:
     """The experience of a turn that changed something, asked about a guess, or could not be read; else None.
 
     Where the turn before could not be read and this one says the same, it tells what that one meant: then the
@@ -49,7 +49,7 @@ def made(turn: Turn, before: Sequence[Pending], *, thread: str, outline: str) ->
     touched = tuple(dict.fromkeys(key for change in turn.changes for key in change.changed))
     steps = tuple(step for step in turn.steps if step.act not in _NOTHING_DONE)
     unread = any(step.act == "unsure" and not step.proposed for step in turn.steps)
-    guess = () if touched else _guessed(turn)
+    guess = () if touched else _proposed_steps(turn)
     if not (touched and steps) and not (unread and not touched) and not guess:
         return None
     query, by = turn.utterance, str(turn.by)
@@ -64,14 +64,14 @@ def made(turn: Turn, before: Sequence[Pending], *, thread: str, outline: str) ->
         thread=thread,
         turn=turn.number,
         outline=clip(outline, 600),
-        execution=tuple(_stored(step) for step in (steps if touched else guess)),
+        execution=tuple(_portable(step) for step in (steps if touched else guess)),
         led_by=turn.examples,
         by=by,
     )
     return Pending(experience=experience, touched=(*touched, *turn.proposals), asked=bool(guess))
 
 
-def _guessed(turn: Turn) -> tuple[Step, ...]:
+def _proposed_steps(turn: Turn) -> tuple[Step, ...]:
     """The steps that the turn's question proposes: a yes would mean that its words were read rightly so."""
     if turn.question is None:
         return ()
@@ -79,7 +79,7 @@ def _guessed(turn: Turn) -> tuple[Step, ...]:
     return next((step.proposed for step in asked if step.proposed), ())
 
 
-def _stored(step: Step) -> dict[str, Any]:
+def _portable(step: Step) -> dict[str, Any]:
     """A step as data, without what holds in its own thread alone."""
     return step.model_dump(mode="json", exclude_defaults=True, exclude={"text"})
 
@@ -106,7 +106,7 @@ def _find(words: str, text: str) -> Any:
 # ---- how it went ----------------------------------------------------------------------------------
 
 
-def settled(
+def settle(
     waiting: Sequence[Pending], turn: Turn, graph: TaskGraph, *, feedback: str | None = None
 ) -> tuple[list[tuple[Experience, Outcome]], tuple[Pending, ...]]:
     """Which experiences have an outcome after a turn, and which still wait.
@@ -123,7 +123,7 @@ def settled(
         if pending.unread:  # the next turn has made use of it, or nothing will
             continue
         if pending.asked:
-            if _agreed(pending, turn):
+            if _guess_confirmed(pending, turn):
                 done.append((pending.experience, Outcome(1, strict=True)))
             continue
         told: list[Event] = list(_events(pending, turn, graph))
@@ -139,7 +139,7 @@ def settled(
     return done, tuple(left)
 
 
-def _agreed(pending: Pending, turn: Turn) -> bool:
+def _guess_confirmed(pending: Pending, turn: Turn) -> bool:
     """Whether a turn is the yes to the guess that the turn before asked about, and did what that said."""
     next_one = turn.number - pending.experience.turn == 1
     return next_one and any(step.act == "yes" for step in turn.steps) and any(c.changed for c in turn.changes)
@@ -174,7 +174,7 @@ def _events(pending: Pending, turn: Turn, graph: TaskGraph) -> Iterator[Event]:
 # ---- what it teaches ------------------------------------------------------------------------------
 
 
-def learned(utterance: str, experiences: Iterable[Experience]) -> tuple[Step, ...]:
+def steps_by_experience(utterance: str, experiences: Iterable[Experience]) -> tuple[Step, ...]:
     """The steps that an utterance means by an experience of the same wording; () where there is none.
 
     The wording is the experience's utterance without the words that its steps took over: "push the dinner all
@@ -183,12 +183,12 @@ def learned(utterance: str, experiences: Iterable[Experience]) -> tuple[Step, ..
     guess.
     """
     taught = (one for one in experiences if one.by != "rules" or one.strict)
-    return next(filter(None, (_learned(utterance, one) for one in taught)), ())
+    return next(filter(None, (_steps_by(utterance, one) for one in taught)), ())
 
 
-def _learned(utterance: str, experience: Experience) -> tuple[Step, ...]:
+def _steps_by(utterance: str, experience: Experience) -> tuple[Step, ...]:
     said = _plain(experience.text)
-    spans = _taken(said, {text for step in experience.execution for text in _texts(step)})
+    spans = _spans_of(said, {text for step in experience.execution for text in _texts(step)})
     ends = [0, *(end for _, end in spans)]
     own = [said[at:start] for at, (start, _) in zip(ends, [*spans, (len(said), 0)], strict=True)]
     told = " ".join(own)
@@ -208,7 +208,7 @@ def _learned(utterance: str, experience: Experience) -> tuple[Step, ...]:
         return re.sub(rf"(?<!\w)(?:{either})(?!\w)", lambda m: words[m[0].lower()], text, flags=re.IGNORECASE)
 
     try:
-        steps = [_other(step, exchanged) for step in experience.execution]
+        steps = [_with_words(step, exchanged) for step in experience.execution]
         return tuple(Step.model_validate({**step, "text": utterance}) for step in steps)
     except ValidationError:  # what was done was no reading, but a tool's call
         return ()
@@ -222,7 +222,7 @@ def _loose(text: str) -> str:
     return r"\s+".join(map(re.escape, re.split(r"\s+", text)))
 
 
-def _taken(said: str, texts: Iterable[str]) -> list[tuple[int, int]]:
+def _spans_of(said: str, texts: Iterable[str]) -> list[tuple[int, int]]:
     """Where an utterance has the words that steps took over, in order; the shortest of those that overlap."""
     spans: list[tuple[int, int]] = []
     for text in sorted(texts, key=lambda text: (len(text), text)):
@@ -250,20 +250,20 @@ def _texts(given: Any) -> Iterator[str]:
             yield from _texts(one)
 
 
-def _other(given: Any, exchanged: Callable[[str], str]) -> Any:
+def _with_words(given: Any, exchanged: Callable[[str], str]) -> Any:
     """A step as data with its words exchanged, and without ids: they are of another thread."""
     if isinstance(given, str):
         return exchanged(given)
     if isinstance(given, dict):
         return {
-            name: value if name in _FIXED else _other(value, exchanged)
+            name: value if name in _FIXED else _with_words(value, exchanged)
             for name, value in given.items()
             if name not in _IDS
         }
-    return [_other(one, exchanged) for one in given] if isinstance(given, list | tuple) else given
+    return [_with_words(one, exchanged) for one in given] if isinstance(given, list | tuple) else given
 
 
-class Taught:
+class ExperiencedInterpreter:
     """An interpreter that reads by what was learned where it is not sure by itself."""
 
     def __init__(self, inner: Interpreter) -> None:
@@ -274,5 +274,5 @@ class Taught:
         reading = self.inner.read(utterance, view)
         if reading.sure or view.question is not None:
             return reading
-        found = learned(utterance, view.examples())
+        found = steps_by_experience(utterance, view.examples())
         return replace(reading, steps=found, sure=True) if found else reading

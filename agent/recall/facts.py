@@ -85,7 +85,7 @@ _SORTS = """
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FactQuestion:
     """What a question is about, in folded stems.
 
     names: that have to be in a fact. words: the others that carry meaning. mine: it is of the user.
@@ -100,7 +100,7 @@ class Asked:
     acted: bool
 
 
-def asked(text: str, people: Iterable[str] = ()) -> Asked:
+def parse_question(text: str, people: Iterable[str] = ()) -> FactQuestion:
     """What a question is about; people: names that are known, which it may have in small letters."""
     text = " ".join(text.split())
     known = {stem for name in people for stem in stems(name)}
@@ -110,11 +110,13 @@ def asked(text: str, people: Iterable[str] = ()) -> Asked:
     acted = bool(_ACTED.search(text))
     passed = _general() | (_stems(_ACTS.replace("|", " ")) if acted else frozenset())
     words = tuple(word for word in all_words if word not in names and word not in passed and len(word) > 1)
-    return Asked(text, frozenset(names), words, bool(_ME.search(text)), bool(_PAST.search(text)), acted)
+    return FactQuestion(
+        text, frozenset(names), words, bool(_ME.search(text)), bool(_PAST.search(text)), acted
+    )
 
 
-def answering(
-    question: Asked,
+def answering_facts(
+    question: FactQuestion,
     hits: Sequence[Hit],
     every: Callable[[], Sequence[Fact]],
     *,
@@ -124,7 +126,7 @@ def answering(
     """The facts that answer a question, in order of time; () where none does.
 
     Args:
-        question: from `asked`.
+        question: from `parse_question`.
         hits: facts that a search found, with their likeness.
         every: gives all facts of the user; not called where none of the hits is an answer.
         thread: what its tasks say is left out: their graph has been asked.
@@ -146,13 +148,13 @@ def answering(
     if not fitting:
         return ()
     facts = every()
-    fitting = _once(fitting, facts)
+    fitting = _without_repeats(fitting, facts)
     outdated = _outdated(fitting, facts)
     outdated |= _replaced([fact for fact in fitting if fact.status == "current" and fact.id not in outdated])
     told = [
         outdated.get(fact.id, fact)
         for fact in fitting
-        if fact.thread != thread or (is_beside(fact) and fact.turn not in taken)
+        if fact.thread != thread or (is_remark(fact) and fact.turn not in taken)
     ]
     holding = [fact for fact in told if fact.status == "current"]
     ended = [fact for fact in told if fact.status == "former"]
@@ -167,7 +169,7 @@ def answering(
     return closure(FactGraph(holding), chosen, depth=DEPTH, tokens=TOKENS).facts
 
 
-def covers(question: Asked, text: str) -> bool:
+def covers(question: FactQuestion, text: str) -> bool:
     """Whether a text has all that a question is about."""
     has = _stems(text)
     return question.names <= has and all(_stands(word, has) for word in question.words)
@@ -176,7 +178,7 @@ def covers(question: Asked, text: str) -> bool:
 # ---- what a fact has to have ----------------------------------------------------------------------
 
 
-def is_beside(fact: Fact) -> bool:
+def is_remark(fact: Fact) -> bool:
     """Whether a fact is of what was said beside the tasks."""
     return fact.slot is None or is_statement(fact)
 
@@ -197,17 +199,17 @@ def _words(fact: Fact, places: Mapping[tuple[str, str], str]) -> frozenset[str]:
     return _stems(searched(fact)) | _stems(slot) | _stems(places.get((fact.thread, fact.subject), ""))
 
 
-def _about(question: Asked, fact: Fact, words: frozenset[str]) -> bool:
+def _about(question: FactQuestion, fact: Fact, words: frozenset[str]) -> bool:
     """Whether a fact is about whom a question is about."""
     if question.names:
         return question.names <= words
     if not question.words:
-        return bool(_ABOUT_ME.search(question.text)) and is_beside(fact) and not fact.people
-    others = bool(fact.people) and is_beside(fact) and not _ME.search(fact.text)
+        return bool(_ABOUT_ME.search(question.text)) and is_remark(fact) and not fact.people
+    others = bool(fact.people) and is_remark(fact) and not _ME.search(fact.text)
     return not (question.mine and others) or bool(_WHO.search(question.text))
 
 
-def _says(question: Asked, has: frozenset[str], likeness: float) -> bool:
+def _says(question: FactQuestion, has: frozenset[str], likeness: float) -> bool:
     """Whether a fact with these words says something of what a question is about."""
     found = [word for word in question.words if _stands(word, has)]
     if len(found) == len(question.words):
@@ -244,10 +246,10 @@ _KINDS = (
 """What a question word asks for: the slots, and the words of a sentence, that can give it."""
 
 
-def _of_the_kind(question: Asked, facts: list[Fact]) -> list[Fact]:
+def _of_the_kind(question: FactQuestion, facts: list[Fact]) -> list[Fact]:
     """Those of some facts that give what the question's first word asks for."""
     if question.acted:
-        return [fact for fact in facts if not is_beside(fact)]
+        return [fact for fact in facts if not is_remark(fact)]
     if _WHO.search(question.text) and (named := [fact for fact in facts if fact.people]):
         return named
     for wanted, slots, told in _KINDS:
@@ -258,7 +260,7 @@ def _of_the_kind(question: Asked, facts: list[Fact]) -> list[Fact]:
 
 def _gives(fact: Fact, slots: re.Pattern[str], told: re.Pattern[str]) -> bool:
     """Whether a fact gives what these slots, or these words, do."""
-    if is_beside(fact):
+    if is_remark(fact):
         return bool(told.search(fact.text))
     if any(typed.search(_slot_of(fact)) for _, typed, _ in _KINDS):
         return bool(slots.search(_slot_of(fact)))
@@ -294,7 +296,7 @@ def _tells(statement: Fact, other: Fact) -> bool:
     return bool(wanted) and wanted <= _stems(statement.text)
 
 
-def _once(fitting: Iterable[Fact], facts: Iterable[Fact]) -> list[Fact]:
+def _without_repeats(fitting: Iterable[Fact], facts: Iterable[Fact]) -> list[Fact]:
     """Some facts without what the user said in their turn in so many words: those are to be gone by."""
     fitting = list(fitting)
     turns = {(fact.thread, turn) for fact in fitting for turn in (fact.turn, *fact.sources)}
@@ -351,7 +353,7 @@ def _sorts() -> Mapping[str, frozenset[str]]:
 # ---- in words -------------------------------------------------------------------------------------
 
 
-def told(facts: Sequence[Fact]) -> tuple[str, ...]:
+def fact_lines(facts: Sequence[Fact]) -> tuple[str, ...]:
     """Facts for a reply: one in a sentence, several a line each, with their time."""
     if len(facts) == 1:
         return (_sentence(facts[0]),)

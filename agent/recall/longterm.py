@@ -24,15 +24,15 @@ from taskloom.memory.curator import Curator
 from taskloom.memory.judge import CANDIDATES, Judge, Ranked, pairs_for, rank_units
 from taskloom.memory.outbox import Outbox, OutboxError
 from taskloom.memory.pointing import when
-from taskloom.memory.policies import Outcome, Policy, offered, settle
+from taskloom.memory.policies import Outcome, Policy, is_retrievable, settle
 from taskloom.memory.ranking import Hit
 from taskloom.memory.records import Experience, Fact, IntentUnit, Kind, now
 from taskloom.memory.store import AnyRecord, Store, StoreError
 from taskloom.memory.tasks import TaskGraph
 
-from .facts import answering, asked
+from .facts import answering_facts, parse_question
 from .sessions import LEFT, Session, Sessions
-from .units import about_same, remembered, told
+from .units import is_same_request, remembered, unit_lines
 
 _log = logging.getLogger(__name__)
 
@@ -185,8 +185,8 @@ class LongTerm:
         if span:
             chosen = [unit for unit in ranked if span[0] <= unit.at < span[1]][:TOLD]
         else:
-            chosen = [unit for unit in ranked if about_same(text, unit)][:1]
-        return told(sorted(chosen, key=lambda unit: unit.at))
+            chosen = [unit for unit in ranked if is_same_request(text, unit)][:1]
+        return unit_lines(sorted(chosen, key=lambda unit: unit.at))
 
     def facts(
         self, user: str, text: str, moment: datetime, *, thread: str, taken: Container[int] = ()
@@ -204,8 +204,8 @@ class LongTerm:
         hits = self._search(user, text, "fact", ALIKE)
         if not hits:
             return ()
-        question = asked(text, people(hit.record for hit in hits if isinstance(hit.record, Fact)))
-        found = answering(question, hits, lambda: self._facts(user), thread=thread, taken=taken)
+        question = parse_question(text, people(hit.record for hit in hits if isinstance(hit.record, Fact)))
+        found = answering_facts(question, hits, lambda: self._facts(user), thread=thread, taken=taken)
         span = when(text, moment.astimezone()) if asks_of_the_past(text, answered=True) else None
         return tuple(fact for fact in found if span is None or span[0] <= fact.at < span[1])
 
@@ -216,7 +216,7 @@ class LongTerm:
         """Confirmed experiences with words like these, best first."""
         found = self._search(user, text, "experience", 4 * limit)
         known = [hit.record for hit in found if isinstance(hit.record, Experience) and hit.dense >= SIMILAR]
-        return tuple(one for one in known if offered(self.policy, one))[:limit]
+        return tuple(one for one in known if is_retrievable(self.policy, one))[:limit]
 
     def _search(self, user: str, text: str, kind: Kind, limit: int) -> tuple[Hit, ...]:
         """What a search finds; where there is nothing, nothing is embedded, as that takes loading."""
@@ -267,8 +267,8 @@ class LongTerm:
         """Queue what a session tells of its turns, if the last of them tell something."""
         new = replace(session, turns=session.turns[session.noted :])
         session.noted = len(session.turns)
-        if new.turns and _told(new):
-            self.outbox.add(session.user, _told(session))
+        if new.turns and _facts_of_session(new):
+            self.outbox.add(session.user, _facts_of_session(session))
 
     def _end(self, session: Session) -> None:
         """Have the model tell a session beside the talk, if there is one, and write what waits."""
@@ -338,7 +338,7 @@ class LongTerm:
         self._store = self._outbox = None
 
 
-def _told(session: Session) -> tuple[Fact, ...]:
+def _facts_of_session(session: Session) -> tuple[Fact, ...]:
     """What a session tells without a model: what became of its tasks, and what the user said beside them."""
     numbers = {turn.turn for turn in session.turns}
     states = (state.turn for node in session.tasks.values() for state in node.states())

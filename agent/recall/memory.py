@@ -10,7 +10,7 @@ from taskloom.agent.language.pointers import asks_of_the_past, other_one
 from taskloom.agent.language.wording import spoken
 from taskloom.agent.language.words import content
 from taskloom.agent.plan.kinds import kind_of, missing_slots, offered_roots
-from taskloom.agent.plan.roles import in_role
+from taskloom.agent.plan.roles import tasks_in_role
 from taskloom.agent.plan.slots import Remembered
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.agent.turn.state import Known, Turn
@@ -23,10 +23,10 @@ from taskloom.memory.records import Experience, Fact, IntentUnit, now
 from taskloom.memory.store import StoreError
 from taskloom.memory.tasks import TaskGraph
 
-from .facts import Asked, asked, covers, is_beside
-from .facts import told as told_facts
+from .facts import FactQuestion, covers, is_remark, parse_question
+from .facts import fact_lines as told_facts
 from .longterm import Found, LongTerm
-from .units import about_same, remembered, unit_of
+from .units import is_same_request, remembered, unit_of
 
 _log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Memory:
         """The task of an earlier session that words mean, if one is about the same thing."""
         nothing: tuple[Ranked, ...] = ()
         ranked = self._asked(lambda memory: memory.meant(self._user, text, thread=self.thread), nothing)
-        return next((one.unit for one in ranked if about_same(text, one.unit)), None)
+        return next((one.unit for one in ranked if is_same_request(text, one.unit)), None)
 
     def latest(self) -> IntentUnit | None:
         """The task that was talked of last in an earlier session."""
@@ -85,7 +85,7 @@ class Memory:
         found = self._asked(
             lambda memory: memory.facts(self._user, text, now, thread=self.thread, taken=taken), nothing
         )
-        return tuple(fact for fact in found if is_beside(fact) or not beside)
+        return tuple(fact for fact in found if is_remark(fact) or not beside)
 
     def remembered(
         self, graph: TaskGraph, turn: Turn, schemas: Sequence[TaskSchema]
@@ -139,7 +139,7 @@ class Memory:
     def instead(self, graph: TaskGraph, text: str) -> IntentUnit | None:
         """Another task of the kind whose values are proposed, where words ask for it: 'no, the other one'."""
         words = other_one(text)
-        sources = {node.source.removeprefix("memory:") for node in in_role(graph, "proposed")}
+        sources = {node.source.removeprefix("memory:") for node in tasks_in_role(graph, "proposed")}
         if words is None or not sources:
             return None
 
@@ -150,7 +150,7 @@ class Memory:
                 return None
             ranked = memory.meant(self._user, f"{first.title} {words}", thread=self.thread)
             others = (one.unit for one in ranked if one.unit.id not in sources)
-            same = (one for one in others if one.intent == first.intent or about_same(first.title, one))
+            same = (one for one in others if one.intent == first.intent or is_same_request(first.title, one))
             return next((one for one in same if content(words) <= content(one.text)), None)
 
         return self._asked(look, None)
@@ -183,7 +183,7 @@ class Memory:
             return otherwise
 
 
-def recollected(
+def answer_from_memory(
     turn: Turn, answers: Sequence[Answer], graph: TaskGraph, memory: Memory, now: datetime
 ) -> tuple[tuple[str, ...], tuple[Known, ...]]:
     """What earlier sessions, and facts, tell on the questions of a turn: lines of units, and facts.
@@ -198,16 +198,16 @@ def recollected(
     found = {
         n: memory.facts(text, now, taken, beside=bool(one.tasks))
         for n, (text, one) in enumerate(zip(texts, answers, strict=True))
-        if _open(one, asked(text), graph)
+        if _open(one, parse_question(text), graph)
     }
     if asks_of_the_past(turn.utterance, answered=any(one.tasks for one in answers)):
-        plain = any(is_beside(fact) or fact.status == "former" for facts in found.values() for fact in facts)
+        plain = any(is_remark(fact) or fact.status == "former" for facts in found.values() for fact in facts)
         if not plain and (lines := memory.earlier(turn.utterance, now)):
             return lines, ()
     return (), tuple(
         Known(
             answer=n,
-            instead=bool(asked(texts[n]).words) or not answers[n].tasks,
+            instead=bool(parse_question(texts[n]).words) or not answers[n].tasks,
             facts=tuple(fact.id for fact in facts),
             lines=told_facts(facts),
         )
@@ -216,7 +216,7 @@ def recollected(
     )
 
 
-def _open(answer: Answer, question: Asked, graph: TaskGraph) -> bool:
+def _open(answer: Answer, question: FactQuestion, graph: TaskGraph) -> bool:
     """Whether the tasks leave a question open, or speak of something else than it asks for."""
     supposed, verdict = answer.question, answer.verdict
     if supposed.denied or supposed.act is not None or answer.count or answer.events:

@@ -101,7 +101,7 @@ def _decided(unit: IntentUnit) -> set[str]:
     return {*unit.dropped, *(pair.slot for pair in unit.pairs)}
 
 
-def without(unit: IntentUnit, words: str) -> IntentUnit | None:
+def without_slots(unit: IntentUnit, words: str) -> IntentUnit | None:
     """The unit without the values that a list of their names leaves out; None where the words say more."""
     names = {pair.slot: spoken(pair.title or pair.slot) for pair in unit.pairs}
     left_out = spoken_slots(words, [*names, *names.values()])
@@ -111,19 +111,19 @@ def without(unit: IntentUnit, words: str) -> IntentUnit | None:
     return unit.model_copy(update={"pairs": kept})
 
 
-def about_same(text: str, unit: IntentUnit) -> bool:
+def is_same_request(text: str, unit: IntentUnit) -> bool:
     """Whether words can be about the task of a unit: they share a word on what it is or had, not a verb."""
     had = " ".join(pair.answer for pair in unit.pairs)
     named = telling_words(f"{unit.title} {unit.intent} {unit.description} {had}")
     return bool(named & telling_words(text)) or not named
 
 
-def told(units: Iterable[IntentUnit]) -> tuple[str, ...]:
+def unit_lines(units: Iterable[IntentUnit]) -> tuple[str, ...]:
     """Units in words for a reply, one each: 'May 12, 2026: book a hotel (location Bergen, two nights)'."""
-    return tuple(_told(unit) for unit in units)
+    return tuple(_unit_line(unit) for unit in units)
 
 
-def _told(unit: IntentUnit) -> str:
+def _unit_line(unit: IntentUnit) -> str:
     values = [
         pair.answer if pair.member else f"{spoken(pair.title or pair.slot)} {pair.answer}"
         for pair in unit.pairs
@@ -135,7 +135,7 @@ def _told(unit: IntentUnit) -> str:
 def summary(record: Experience | Fact | IntentUnit) -> str:
     """A record in one line."""
     if isinstance(record, IntentUnit):
-        return _told(record).partition(": ")[2]
+        return _unit_line(record).partition(": ")[2]
     if isinstance(record, Fact):
         return record.text if record.status == "current" else f"({record.status}) {record.text}"
     acts = ", ".join(dict.fromkeys(str(step.get("act") or step.get("name", "")) for step in record.execution))

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from taskloom.memory.claims import Answer
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
-from .contents import told_count, told_list, told_summary, told_value
+from .contents import count_reply, list_reply, summary_reply, value_reply
 from .naming import Names
-from .past import told_before, told_history, told_why
-from .progress import told_dependents, told_left, told_needs, told_next, told_status
-from .telling import Telling
-from .verdicts import told_claim
+from .past import before_reply, history_reply, why_reply
+from .progress import dependents_reply, left_reply, needs_reply, next_reply, status_reply
+from .telling import AnswerContext
+from .verdicts import claim_reply
 
 _PRESENT = frozenset({"list", "summary", "left", "next", "needs", "dependents", "count"})
 """Kinds of question that only a task of the plan has an answer to."""
@@ -24,27 +24,27 @@ _PRESENT = frozenset({"list", "summary", "left", "next", "needs", "dependents", 
 _BESIDE = (_PRESENT - {"count"}) | {"history"}
 """Kinds of question that may suppose something beside what they ask for."""
 
-_ANSWERS: dict[str, Callable[[Telling, Answer, list[TaskNode]], list[str]]] = {
-    "value": told_value,
-    "list": told_list,
-    "summary": told_summary,
-    "left": told_left,
-    "next": told_next,
-    "needs": told_needs,
-    "dependents": told_dependents,
-    "claim": told_claim,
-    "ever": told_claim,
-    "before": told_before,
-    "why": told_why,
-    "history": told_history,
-    "count": told_count,
-    "status": told_status,
+_ANSWERS: dict[str, Callable[[AnswerContext, Answer, list[TaskNode]], list[str]]] = {
+    "value": value_reply,
+    "list": list_reply,
+    "summary": summary_reply,
+    "left": left_reply,
+    "next": next_reply,
+    "needs": needs_reply,
+    "dependents": dependents_reply,
+    "claim": claim_reply,
+    "ever": claim_reply,
+    "before": before_reply,
+    "why": why_reply,
+    "history": history_reply,
+    "count": count_reply,
+    "status": status_reply,
 }
 
 
-def answered(answer: Answer, graph: TaskGraph, names: Names) -> list[str]:
+def answer_pieces(answer: Answer, graph: TaskGraph, names: Names) -> list[str]:
     """The pieces of one answer, a verdict before what is told of the tasks; graph: the one after the turn."""
-    tell = Telling(graph, names)
+    tell = AnswerContext(graph, names)
     nodes = [graph[key] for key in answer.tasks if key in graph]
     kind = answer.question.kind
     found: list[str] = []
@@ -57,5 +57,5 @@ def answered(answer: Answer, graph: TaskGraph, names: Names) -> list[str]:
         if kind in ("needs", "dependents") or not any(node.active for node in nodes):
             return found
     if kind in _BESIDE and answer.question.value and answer.verdict and answer.verdict.kind != "unknown":
-        found += told_claim(tell, answer, nodes)
+        found += claim_reply(tell, answer, nodes)
     return [piece for piece in [*found, *_ANSWERS[kind](tell, answer, nodes)] if piece]

@@ -59,7 +59,7 @@ _SAID = re.compile(
 def _without_given(reply: str, brief: Brief) -> str:
     """The reply without what is not its own: notes, reasons for refusals, the question, the user's words."""
     given = [brief.note, brief.turn.note, *(change.refused or "" for change in brief.turn.changes)]
-    given += [act.text for act in brief.turn.acts]
+    given += [run.text for run in brief.turn.tool_runs]
     given += [brief.turn.question.question.rstrip("?. ")] if brief.turn.question else []
     for phrase in sorted(filter(None, given), key=len, reverse=True):
         for form in (phrase, clip(phrase, 200)):

@@ -22,14 +22,14 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import NUMBERS, SPEAKER, STOP, words
 
 from .naming import INLINE, MANY, bullets, same, series
-from .telling import Telling
-from .verdicts import told_claim
+from .telling import AnswerContext
+from .verdicts import claim_reply
 
 
-def told_value(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def value_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What is known of something: its value, or what the tasks that were found hold."""
     if answer.verdict is not None and answer.verdict.kind != "unknown" and answer.verdict.claimed:
-        return told_claim(tell, answer, nodes)
+        return claim_reply(tell, answer, nodes)
     if not nodes:
         return tell.nothing(answer)
     if answer.question.slot:
@@ -38,7 +38,7 @@ def told_value(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str
         return [f"Nobody has {told} yet." if who else f"I have no {answer.question.slot} for {told} yet."]
     if not answer.question.tasks and _besides(answer.question.about, nodes):
         about = quoted(answer.question.about, 60)
-        return [f"I have nothing about {about}.", *[_told_one(tell, node) for node in nodes[:INLINE]]]
+        return [f"I have nothing about {about}.", *[_value_sentence(tell, node) for node in nodes[:INLINE]]]
     active = [node for node in nodes if node.active]
     listed = [node for node in active if tell.names.is_member(node) and node.value is not None]
     if len(listed) > 1 and len(listed) == len(active):
@@ -56,7 +56,7 @@ def told_value(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str
     if len(plain) > 1 and len(plain) == len(nodes) and len({node.parent for node in plain}) == 1:
         told = join([tell.names.full(node) for node in plain], limit=MANY)
         return [sentence(f"{told} are in {the(title_of(tell.graph[plain[0].parent or '']))}")]
-    return [_told_one(tell, node) for node in tell.names.tops(nodes)]
+    return [_value_sentence(tell, node) for node in tell.names.tops(nodes)]
 
 
 def _besides(about: str, nodes: Sequence[TaskNode]) -> bool:
@@ -65,7 +65,7 @@ def _besides(about: str, nodes: Sequence[TaskNode]) -> bool:
     return bool(set(words(about)) - STOP - set(words(known.replace(".", " ").replace("_", " "))))
 
 
-def _told_one(tell: Telling, node: TaskNode) -> str:
+def _value_sentence(tell: AnswerContext, node: TaskNode) -> str:
     """One task as it stands; who has a task is told by the task."""
     if (
         base(node.slot) == "assignee"
@@ -82,7 +82,7 @@ def _told_one(tell: Telling, node: TaskNode) -> str:
     return tell.names.state(node)
 
 
-def told_list(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def list_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What is in a list, or in several."""
     wholes = tell.asked(answer)
     if not nodes:
@@ -104,7 +104,7 @@ def told_list(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]
     return tell.listing("", nodes)
 
 
-def told_summary(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def summary_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What there is of tasks, with all that is in them."""
     if not nodes:
         return tell.nothing(answer)
@@ -131,11 +131,11 @@ def told_summary(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[s
     return found
 
 
-def told_count(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def count_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """How many there are."""
     about = answer.question.about
     if answer.question.value == "parts":
-        return _told_parts(tell, answer, nodes)
+        return _parts_reply(tell, answer, nodes)
     asked = tell.asked(answer)
     parts = [part for one in asked for part in tell.graph.parts(one.id)]
     countable = any(part.value is None or tell.names.is_member(part) for part in parts)
@@ -153,7 +153,7 @@ def told_count(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str
     return [f"{len(nodes)}: {told}."]
 
 
-def _told_parts(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def _parts_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """How many parts there are of what was split once."""
     whole = tell.asked(answer)[0]
     if nodes == [whole]:

@@ -106,19 +106,19 @@ class Basis:
     stems: frozenset[str]
 
 
-def told_deeds(text: str) -> Basis:
+def claimed_deeds(text: str) -> Basis:
     """What the user's words tell of things done; no kinds, where they ask for them or want them."""
     kinds = {_kin(verb) for verb, *_ in _pasts(text, frozenset())}
     return Basis(frozenset(kinds), frozenset(words(text)))
 
 
-def done_deeds(text: str) -> Basis:
+def performed_deeds(text: str) -> Basis:
     """What a task that is done, or the call of a tool, was to do."""
     stems = frozenset(words(re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", text)))
     return Basis(frozenset(_KIN.get(one, one) for one in stems), stems)
 
 
-def unfounded(
+def unfounded_claims(
     reply: str, tools: Sequence[Basis], others: Sequence[Basis], open_acts: Iterable[str]
 ) -> Iterator[str]:
     """What a reply claims to be done and nothing bears out, in words for its writer.

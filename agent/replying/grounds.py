@@ -19,7 +19,7 @@ from taskloom.memory.claims import Answer
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import fold, stem, words
 
-from .deeds import Basis, done_deeds, told_deeds, unfounded
+from .deeds import Basis, claimed_deeds, performed_deeds, unfounded_claims
 from .figures import Figure, figures, resolved
 from .naming import Names
 from .proper import is_foreign, strange_names
@@ -41,7 +41,7 @@ def _against(reply: str, grounds: Grounds) -> list[str]:
     told = figures(text)
     names = strange_names(text, told, grounds.stems)
     numbers = (one for one in told if not grounds.has(one, text))
-    acts = unfounded(text, grounds.tools, grounds.others, grounds.open_acts)
+    acts = unfounded_claims(text, grounds.tools, grounds.others, grounds.open_acts)
     return list(
         dict.fromkeys(
             [
@@ -73,8 +73,8 @@ class Grounds:
         found += [line for one in turn.known for line in one.lines]
         found += [change.refused for change in turn.changes if change.refused]
         found += [
-            f"{act.call.title} {spoken(act.call.tool)} {act.text} {_values(act.call.args)}"
-            for act in turn.acts
+            f"{run.call.title} {spoken(run.call.tool)} {run.text} {_values(run.call.args)}"
+            for run in turn.tool_runs
         ]
         if turn.question:
             found += [turn.question.question, *turn.question.options]
@@ -111,10 +111,10 @@ class Grounds:
     @cached_property
     def tools(self) -> tuple[Basis, ...]:
         """What tools did in this turn."""
-        acts = [act for act in self.turn.acts if act.status == "done"]
+        runs = [run for run in self.turn.tool_runs if run.status == "done"]
         return tuple(
-            done_deeds(f"{act.call.tool} {act.call.title} {act.text} {_values(act.call.args)}")
-            for act in acts
+            performed_deeds(f"{run.call.tool} {run.call.title} {run.text} {_values(run.call.args)}")
+            for run in runs
         )
 
     @cached_property
@@ -124,14 +124,19 @@ class Grounds:
             [*self.user_said, *(state.said for node in self.nodes for state in node.states())]
         )
         told = [
-            told_deeds(text[a:b]) for text in said for a, b in sentences(text) if not text[a:b].endswith("?")
+            claimed_deeds(text[a:b])
+            for text in said
+            for a, b in sentences(text)
+            if not text[a:b].endswith("?")
         ]
-        held = [told_deeds(f"{node.title} {node.value or ''}") for node in self.nodes if node.active]
+        held = [claimed_deeds(f"{node.title} {node.value or ''}") for node in self.nodes if node.active]
         done = [
-            done_deeds(f"{node.title} {node.value or ''}") for node in self.nodes if node.status == "done"
+            performed_deeds(f"{node.title} {node.value or ''}")
+            for node in self.nodes
+            if node.status == "done"
         ]
         tooled = [
-            done_deeds(f"{node.source} {node.title} {node.value}")
+            performed_deeds(f"{node.source} {node.title} {node.value}")
             for node in self.nodes
             if node.source.startswith("tool:")
         ]
@@ -210,7 +215,7 @@ class Grounds:
     @cached_property
     def _listed(self) -> list[int]:
         """How many things the tools gave."""
-        return [act.text.count("{") for act in self.turn.acts]
+        return [run.text.count("{") for run in self.turn.tool_runs]
 
     @cached_property
     def _turns(self) -> frozenset[int]:

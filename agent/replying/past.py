@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taskloom.agent.language.wording import be, clip, join, quoted, sentence, the, title_of, value_of
-from taskloom.memory.claims import Answer, told
+from taskloom.memory.claims import Answer, state_text
 from taskloom.memory.operations import is_part, names
 from taskloom.memory.tasks import Revision, TaskNode
 
 from .naming import INLINE, MANY, STATUS, same, series
-from .telling import Telling
-from .verdicts import told_claim
+from .telling import AnswerContext
+from .verdicts import claim_reply
 
 _MARKS = frozenset({"stale", "link", "unlink"})
 """Operations that change what a task rests on, not what it is."""
 
 
-def told_history(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def history_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What a task was, state by state."""
     if not nodes:
         return tell.nothing(answer)
@@ -41,11 +41,11 @@ def _past(state: Revision, *, last: bool) -> str:
     return f"now it is {value} (since turn {state.turn})" if last else f"it was {value} (turn {state.turn})"
 
 
-def told_before(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def before_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What a task was before it was what it is."""
     asked = [tell.graph[key] for key in answer.question.tasks if key in tell.graph]
     if len(asked) > 1:
-        return _told_group_before(asked)
+        return _group_before_reply(asked)
     found = []
     for node in nodes:
         former = former_values(node)
@@ -66,28 +66,28 @@ def told_before(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[st
         )
         if node.value is None or tell.names.is_member(node):
             values = ", then ".join(f"{clip(value)} (from turn {turn})" for value, turn in former[-INLINE:])
-            now = clip(told(node)) if node.active else STATUS[node.status]
+            now = clip(state_text(node)) if node.active else STATUS[node.status]
             found.append(sentence(f"it was {values}; now it is {now}"))
             continue
         now = value_of(node) if node.active else STATUS[node.status]
         found.append(sentence(f"{name} {be(name, past=True)} {history}; now it is {now}"))
     if not found and answer.verdict is not None:
-        return told_claim(tell, answer, nodes)
+        return claim_reply(tell, answer, nodes)
     return found or tell.nothing(answer)
 
 
-def _told_group_before(nodes: Sequence[TaskNode]) -> list[str]:
+def _group_before_reply(nodes: Sequence[TaskNode]) -> list[str]:
     """What several tasks were at first, and what they are."""
     begun = min(node.states()[0].turn for node in nodes)
-    first = [told(node.states()[0]) for node in nodes if node.states()[0].turn == begun]
-    now = [told(node) for node in nodes if node.active]
+    first = [state_text(node.states()[0]) for node in nodes if node.states()[0].turn == begun]
+    now = [state_text(node) for node in nodes if node.active]
     if first == now:
         return [sentence(f"it has not been changed: {join(map(clip, now), limit=MANY)}")]
     at_first = f"at first (turn {begun}) it was {join(map(clip, first), limit=MANY)}"
     return [sentence(f"{at_first}; now it is {join(map(clip, now), limit=MANY)}" if now else at_first)]
 
 
-def _began_before(tell: Telling, node: TaskNode) -> list[str]:
+def _began_before(tell: AnswerContext, node: TaskNode) -> list[str]:
     """Of a value that came later than its whole: since when it is so, and what the user began with."""
     first, whole = node.states()[0], tell.graph.root(node.id).states()[0]
     if first.turn <= whole.turn or not whole.said:
@@ -102,10 +102,12 @@ def _began_before(tell: Telling, node: TaskNode) -> list[str]:
 def _gave_way(node: TaskNode, gone: Sequence[TaskNode]) -> str:
     """'Before that, it was the solar panel (removed in turn 5); now it is the battery pack.'."""
     former = join([clip(other.value or other.title) for other in gone], limit=INLINE)
-    return sentence(f"before turn {node.states()[0].turn} it was {former}; now it is {clip(told(node))}")
+    return sentence(
+        f"before turn {node.states()[0].turn} it was {former}; now it is {clip(state_text(node))}"
+    )
 
 
-def told_why(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def why_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """The words that brought it about, and what came before."""
     verdict = answer.verdict
     if not nodes and verdict is not None and verdict.task:
@@ -140,13 +142,13 @@ def told_why(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     return found
 
 
-def _why_waiting(tell: Telling, node: TaskNode) -> list[str]:
+def _why_waiting(tell: AnswerContext, node: TaskNode) -> list[str]:
     """What a task waits for, and the words that made it wait."""
     linked = next((state for state in reversed(node.states()) if state.op == "link"), node.states()[0])
     return [tell.waits(node), sentence(f"in turn {linked.turn} you said: {quoted(linked.said, 120)}")]
 
 
-def _cause_of(tell: Telling, nodes: Sequence[TaskNode], wanted: str) -> TaskNode:
+def _cause_of(tell: AnswerContext, nodes: Sequence[TaskNode], wanted: str) -> TaskNode:
     """The task among them that a 'why' is about: the one with the value, else the one changed last."""
     inside = [part for node in nodes for part in tell.graph.subtree(node.id, gone=True)]
     named = [node for node in inside if wanted and (names(wanted, node.value) or names(wanted, node.title))]
@@ -157,7 +159,7 @@ def _cause_of(tell: Telling, nodes: Sequence[TaskNode], wanted: str) -> TaskNode
     return max(inside, key=lambda node: (_reason(node)[0], node.active))
 
 
-def _split_whole(tell: Telling, nodes: Sequence[TaskNode]) -> TaskNode | None:
+def _split_whole(tell: AnswerContext, nodes: Sequence[TaskNode]) -> TaskNode | None:
     """The task among them, or over them, that was split once."""
     for node in nodes:
         for whole in (node, *tell.graph.ancestors(node.id)):
@@ -166,7 +168,7 @@ def _split_whole(tell: Telling, nodes: Sequence[TaskNode]) -> TaskNode | None:
     return None
 
 
-def _split_story(tell: Telling, whole: TaskNode) -> list[str]:
+def _split_story(tell: AnswerContext, whole: TaskNode) -> list[str]:
     """'It is one meeting now: ... It was split into 2 in turn 3 and merged again in turn 4.'."""
     parts = [part for part in tell.graph.parts(whole.id, gone=True) if is_part(part)]
     name = title_of(whole)
@@ -187,10 +189,10 @@ def former_values(node: TaskNode) -> list[tuple[str, int]]:
     found: list[tuple[str, int]] = []
     titled = all(state.value is None or same(state.value, state.title) for state in node.states())
     for state in node.states():
-        value = told(state) if titled else state.value
+        value = state_text(state) if titled else state.value
         if value is not None and (not found or found[-1][0] != value):
             found.append((value, state.turn))
-    if found and node.active and found[-1][0] == (told(node) if titled else node.value):
+    if found and node.active and found[-1][0] == (state_text(node) if titled else node.value):
         found.pop()
     return found
 

@@ -9,7 +9,7 @@ from taskloom.memory.claims import Answer, Verdict
 from taskloom.memory.tasks import TaskNode
 
 from .naming import INLINE, MANY, STATUS, bullets, same
-from .telling import Telling
+from .telling import AnswerContext
 
 _ALL_IN = {
     "done": ("Done so far", "is done yet"), "removed": ("Removed from the plan", "was removed from the plan"),
@@ -19,7 +19,7 @@ _ALL_IN = {
 """How to tell all that is in a state, and that nothing is."""
 
 
-def told_left(tell: Telling, _answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def left_reply(tell: AnswerContext, _answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What is left to do, or done so far."""
     if not nodes:
         return ["Nothing is left to do." if len(tell.graph.active) else "There is nothing in the plan yet."]
@@ -35,7 +35,7 @@ def told_left(tell: Telling, _answer: Answer, nodes: list[TaskNode]) -> list[str
     return [f"{heading}: {join(entries)}."]
 
 
-def _left_entry(tell: Telling, node: TaskNode, shown: Collection[str]) -> str:
+def _left_entry(tell: AnswerContext, node: TaskNode, shown: Collection[str]) -> str:
     """What is left of a task: itself, with its open parts and who does it."""
     told = [_left_entry(tell, part, shown) for part in _open_parts(tell, node, shown)]
     told += [p.value for p in tell.graph.parts(node.id) if p.value and base(p.slot) == "assignee"]
@@ -44,11 +44,11 @@ def _left_entry(tell: Telling, node: TaskNode, shown: Collection[str]) -> str:
     return f"{entry} ({join(told, limit=INLINE)})" if told else entry
 
 
-def _open_parts(tell: Telling, node: TaskNode, shown: Collection[str]) -> list[TaskNode]:
+def _open_parts(tell: AnswerContext, node: TaskNode, shown: Collection[str]) -> list[TaskNode]:
     return [part for part in tell.graph.parts(node.id) if part.id in shown]
 
 
-def told_next(tell: Telling, _answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def next_reply(tell: AnswerContext, _answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What can be done next."""
     if not nodes:
         return ["There is nothing to do next."]
@@ -61,7 +61,7 @@ def told_next(tell: Telling, _answer: Answer, nodes: list[TaskNode]) -> list[str
     return found
 
 
-def _subject(tell: Telling, answer: Answer, nodes: Sequence[TaskNode]) -> tuple[str, list[TaskNode]]:
+def _subject(tell: AnswerContext, answer: Answer, nodes: Sequence[TaskNode]) -> tuple[str, list[TaskNode]]:
     """The task that a question is about, in words, and the other tasks."""
     about = [tell.graph[key] for key in answer.question.tasks if key in tell.graph]
     name = join([tell.names.full(node) for node in about])
@@ -69,7 +69,7 @@ def _subject(tell: Telling, answer: Answer, nodes: Sequence[TaskNode]) -> tuple[
     return name, [node for node in nodes if node not in about]
 
 
-def told_needs(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def needs_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What a task needs before it can begin."""
     name, others = _subject(tell, answer, nodes)
     if not name and not (others and not answer.question.about):
@@ -85,7 +85,7 @@ def told_needs(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str
     return [sentence(f"{name} {'need' if plural(name) else 'needs'} {marked}"), *_ready(tell, answer)]
 
 
-def _ready(tell: Telling, answer: Answer) -> list[str]:
+def _ready(tell: AnswerContext, answer: Answer) -> list[str]:
     """Whether the one task that was asked about can begin, where it waits for tasks at all."""
     asked = [tell.graph[key] for key in answer.question.tasks if key in tell.graph]
     if len(asked) != 1 or asked[0].status != "open" or not asked[0].depends_on:
@@ -98,13 +98,13 @@ def _ready(tell: Telling, answer: Answer) -> list[str]:
     return ["It waits for nothing any more."] if done else []
 
 
-def _with_mark(tell: Telling, node: TaskNode) -> str:
+def _with_mark(tell: AnswerContext, node: TaskNode) -> str:
     """'the boards (open)', '"sand the fence" (done)'."""
     name = tell.names.with_value(node)
     return f"{name} ({STATUS[node.status]})" if node.status in ("open", "done") else name
 
 
-def told_dependents(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def dependents_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What depends on a task."""
     name, others = _subject(tell, answer, nodes)
     if not name:
@@ -116,15 +116,15 @@ def told_dependents(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> lis
     return [sentence(f"{told} {depend} on {name}")]
 
 
-def told_status(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def status_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """In which state tasks are, or which tasks are in a state."""
     state = answer.question.value or ""
     if state in _ALL_IN:
-        return _told_state(tell, state, nodes)
+        return _state_reply(tell, state, nodes)
     if not nodes:
         return tell.nothing(answer)
     if state.startswith("is ") and answer.verdict is not None:
-        return _told_supposed(tell, answer.verdict, nodes)
+        return _supposed_state_reply(tell, answer.verdict, nodes)
     if len(nodes) > INLINE:
         return tell.listing("", nodes)
     found, plain = [], len(nodes) == 1 and not answer.question.value
@@ -151,7 +151,7 @@ def told_status(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[st
     return found
 
 
-def _told_state(tell: Telling, state: str, nodes: list[TaskNode]) -> list[str]:
+def _state_reply(tell: AnswerContext, state: str, nodes: list[TaskNode]) -> list[str]:
     """All that is done, removed, on hold or open."""
     if not nodes:
         return [f"Nothing {_ALL_IN[state][1]}."]
@@ -166,7 +166,7 @@ def _told_state(tell: Telling, state: str, nodes: list[TaskNode]) -> list[str]:
     return [f"{_ALL_IN[state][0]}: {join(told)}."]
 
 
-def _told_supposed(tell: Telling, verdict: Verdict, nodes: list[TaskNode]) -> list[str]:
+def _supposed_state_reply(tell: AnswerContext, verdict: Verdict, nodes: list[TaskNode]) -> list[str]:
     """Whether tasks are in the state that is supposed: 'No, dark mode is done.'."""
     agreed = verdict.kind == "holds"
     if verdict.claimed in ("stale", "current"):
@@ -189,7 +189,7 @@ def _told_supposed(tell: Telling, verdict: Verdict, nodes: list[TaskNode]) -> li
     return [sentence(f"{'Yes' if agreed else 'No'}, {found[0]}"), *map(sentence, found[1:])]
 
 
-def _freshness(tell: Telling, node: TaskNode) -> str:
+def _freshness(tell: AnswerContext, node: TaskNode) -> str:
     """Whether what a task rests on is as it was when it came to what it is."""
     name = tell.names.full(node)
     value = "" if node.value is None or same(node.value, node.title) else f" ({value_of(node)})"

@@ -13,7 +13,7 @@ from .naming import INLINE, Names, bullets
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class AnswerContext:
     """The tasks that answers are told of, and what they are called; graph is the one after the turn."""
 
     graph: TaskGraph

@@ -10,7 +10,7 @@ import re
 from collections.abc import Generator, Sequence
 from collections.abc import Set as AbstractSet
 
-from taskloom.agent.language.foreign import said_to
+from taskloom.agent.language.foreign import fixed_reply
 from taskloom.agent.language.wording import (
     clip,
     join,
@@ -23,15 +23,15 @@ from taskloom.agent.language.wording import (
     the,
     title_of,
 )
-from taskloom.agent.plan.roles import in_role
+from taskloom.agent.plan.roles import tasks_in_role
 from taskloom.agent.turn.brief import Brief
-from taskloom.agent.turn.calls import is_offer
+from taskloom.agent.turn.calls import is_rerun_offer
 from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.state import Turn
 from taskloom.memory.operations import Check, Clarify, Update, names
 from taskloom.memory.tasks import TaskNode
 
-from .answers import answered
+from .answers import answer_pieces
 from .changes import Changes
 from .checking import faults_of
 from .naming import INLINE, MANY, Names
@@ -65,18 +65,18 @@ class _Reply:
         note = self.brief.note or self.turn.note
         notes = [sentence(note)] if note else []
         # What is proposed, or what a tool gave, is told once, where it is proposed or given.
-        given = {act.task for act in self.turn.acts if act.task}
+        given = {run.task for run in self.turn.tool_runs if run.task}
         untold = Names(self.graph, untold={*self.turn.proposals, *given})
         told = Changes(self._without(given), self.graph, untold).pieces()
         told += self._acts() + self._earlier()
         known = {one.answer: one for one in self.turn.known}
         answers = () if self.turn.earlier else self.brief.answers or self.turn.answers
-        acted = any(act.status == "done" for act in self.turn.acts)
+        acted = any(run.status == "done" for run in self.turn.tool_runs)
         for n, answer in enumerate(answers):
             if acted and (not answer.tasks or answer.question.slot):
                 continue  # what tools gave answers what the tasks could not
             if n not in known or not known[n].instead:
-                told += answered(answer, self.graph, self.names)
+                told += answer_pieces(answer, self.graph, self.names)
             told += known[n].lines if n in known else ()
         if not told and any(step.act == "no" for step in self.turn.steps):
             told.append("All right.")
@@ -86,7 +86,7 @@ class _Reply:
     def _without(self, given: AbstractSet[str]) -> Turn:
         """The turn without what else is told of results: that they were opened, or are out of date."""
         kept = []
-        offered = self.turn.question is not None and is_offer(self.turn.question)
+        offered = self.turn.question is not None and is_rerun_offer(self.turn.question)
         for change in self.turn.changes:
             if not (isinstance(change.operation, Update) and given & set(change.changed[:1])):
                 told = set(change.stale) if offered else given & set(change.stale)
@@ -98,18 +98,18 @@ class _Reply:
     def _acts(self) -> list[str]:
         """What tools did: the results, what failed and why, what was not done."""
         found = []
-        for act in self.turn.acts:
-            tool, title = spoken(act.call.tool), act.call.title or spoken(act.call.tool)
-            lost = "Before I was interrupted: " if act.earlier else ""
-            match act.status:
+        for run in self.turn.tool_runs:
+            tool, title = spoken(run.call.tool), run.call.title or spoken(run.call.tool)
+            lost = "Before I was interrupted: " if run.earlier else ""
+            match run.status:
                 case "done":
-                    found.append(sentence(f"{lost}{title}: {clip(readable(act.text), RESULT)}"))
+                    found.append(sentence(f"{lost}{title}: {clip(readable(run.text), RESULT)}"))
                 case "failed":
-                    found.append(sentence(f"{lost}{tool} failed: {clip(act.text, RESULT)}"))
+                    found.append(sentence(f"{lost}{tool} failed: {clip(run.text, RESULT)}"))
                 case "rejected":
-                    found.append(sentence(f"I did not {tool}: {clip(act.text, RESULT)}"))
+                    found.append(sentence(f"I did not {tool}: {clip(run.text, RESULT)}"))
                 case "unknown":
-                    found.append(sentence(f"{tool} ({title}): {act.text}"))
+                    found.append(sentence(f"{tool} ({title}): {run.text}"))
         return found
 
     def _earlier(self) -> list[str]:
@@ -144,7 +144,9 @@ class _Reply:
         if not answered or self.turn.question is not None:
             return []
         roots = {self.graph.root(node.id).id for node in answered}
-        waiting = [node for node in in_role(self.graph, "proposed") if self.graph.root(node.id).id in roots]
+        waiting = [
+            node for node in tasks_in_role(self.graph, "proposed") if self.graph.root(node.id).id in roots
+        ]
         entries = [self.names.entry(node, deep=False, marked=False) for node in waiting]
         return [f"Shall I keep the rest: {join(entries, limit=MANY)}?"] if entries else []
 
@@ -175,7 +177,7 @@ class _Reply:
     def _small_talk(self) -> str:
         """A friendly line where there was nothing to do; a question where nothing was understood."""
         said, steps = self.brief.utterance or self.turn.utterance, self.turn.steps
-        if about := said_to(said):
+        if about := fixed_reply(said):
             return about
         asked = any(_asks_beside(said[start:end].strip()) for start, end in sentences(said))
         for pattern, lines in _SMALL_TALK:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from taskloom.agent.language.wording import be, clip, join, pick, quoted, sentence, the, title_of
-from taskloom.memory.claims import Answer, Verdict, told
+from taskloom.memory.claims import Answer, Verdict, state_text
 from taskloom.memory.operations import names
 from taskloom.memory.tasks import TaskNode
 
 from .naming import INLINE
-from .telling import Telling
+from .telling import AnswerContext
 
 
-def told_claim(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def claim_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """Whether something is so, was so once, or never was."""
     verdict = answer.verdict
     if verdict is None:
@@ -22,7 +22,7 @@ def told_claim(tell: Telling, answer: Answer, nodes: list[TaskNode]) -> list[str
     return ways[verdict.kind](tell, answer, verdict)
 
 
-def _about(tell: Telling, answer: Answer, verdict: Verdict) -> tuple[TaskNode | None, TaskNode | None]:
+def _about(tell: AnswerContext, answer: Answer, verdict: Verdict) -> tuple[TaskNode | None, TaskNode | None]:
     """The task and the container that a verdict is about."""
     node = tell.graph.get(verdict.task) if verdict.task else None
     key = answer.question.container
@@ -32,7 +32,7 @@ def _about(tell: Telling, answer: Answer, verdict: Verdict) -> tuple[TaskNode | 
     return node, container
 
 
-def _part_of(tell: Telling, answer: Answer, verdict: Verdict) -> str:
+def _part_of(tell: AnswerContext, answer: Answer, verdict: Verdict) -> str:
     """' in the soup', ' as the start', or nothing."""
     node, container = _about(tell, answer, verdict)
     if container is not None:
@@ -42,7 +42,7 @@ def _part_of(tell: Telling, answer: Answer, verdict: Verdict) -> str:
     return ""
 
 
-def _now(tell: Telling, answer: Answer, verdict: Verdict) -> str:
+def _now(tell: AnswerContext, answer: Answer, verdict: Verdict) -> str:
     """'it is Chicago', or nothing where that cannot be said."""
     now = verdict.now or ""
     node, container = _about(tell, answer, verdict)
@@ -53,13 +53,15 @@ def _now(tell: Telling, answer: Answer, verdict: Verdict) -> str:
     return f"there is {clip(now)}" if container is not None else f"it is {clip(now)}"
 
 
-def _since_the_start(tell: Telling, answer: Answer, verdict: Verdict) -> list[str]:
+def _since_the_start(tell: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
     """What was there before something that is supposed to have been so from the start, or nothing."""
     node = tell.graph.get(verdict.task) if verdict.task else None
     if node is None or not verdict.since or not answer.question.about.endswith("from the start"):
         return []
     former = [state for state in node.states() if state.turn < verdict.since and state.active]
-    before = [clip(told(former[-1]))] if former else [clip(told(n)) for n in tell.predecessors(node)]
+    before = (
+        [clip(state_text(former[-1]))] if former else [clip(state_text(n)) for n in tell.predecessors(node)]
+    )
     whole = tell.graph.get(answer.question.container or node.parent or "")
     if not before and (whole is None or whole.states()[0].turn >= verdict.since):
         return []
@@ -68,7 +70,7 @@ def _since_the_start(tell: Telling, answer: Answer, verdict: Verdict) -> list[st
     return [sentence(f"{only}; before that it was {join(before)}" if before else only)]
 
 
-def _holds(tell: Telling, answer: Answer, verdict: Verdict) -> list[str]:
+def _holds(tell: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
     if late := _since_the_start(tell, answer, verdict):
         return late
     claimed = clip(verdict.claimed)
@@ -87,7 +89,7 @@ def _holds(tell: Telling, answer: Answer, verdict: Verdict) -> list[str]:
     return [sentence(f"{opening}{told}{since}")]
 
 
-def _was(tell: Telling, answer: Answer, verdict: Verdict) -> list[str]:
+def _was(tell: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
     claimed, place = clip(verdict.claimed), _part_of(tell, answer, verdict)
     since = f" from turn {verdict.since}" if verdict.since else ""
     subject = claimed if answer.question.denied or place or answer.question.kind == "ever" else "it"
@@ -119,14 +121,14 @@ def _ended(verdict: Verdict) -> str:
     )
 
 
-def _never(tell: Telling, answer: Answer, verdict: Verdict) -> list[str]:
+def _never(tell: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
     claimed, place = clip(verdict.claimed), _part_of(tell, answer, verdict)
     about = tell.graph.get(verdict.task) if verdict.task else None
     now = "" if about is not None and about.value is None else _now(tell, answer, verdict)
     if answer.question.denied:
         end = f"; {now}" if now else ""
         return [sentence(f"Right, there is no record of {claimed}{place}{end}")]
-    elsewhere = [n for n in tell.graph.active if verdict.since and names(verdict.claimed, told(n))]
+    elsewhere = [n for n in tell.graph.active if verdict.since and names(verdict.claimed, state_text(n))]
     if elsewhere:
         denial = f"No, {claimed} was never {place.strip() or 'that'}{f': {now}' if now else ''}"
         return [sentence(denial), *(tell.names.state(node) for node in elsewhere[:3])]
@@ -142,13 +144,13 @@ def _never(tell: Telling, answer: Answer, verdict: Verdict) -> list[str]:
     return [sentence(f"No, I have no record of {claimed or 'that'}{place}"), *told_of]
 
 
-def _unknown(tell: Telling, answer: Answer, verdict: Verdict) -> list[str]:
+def _unknown(tell: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
     about = answer.question.about or verdict.claimed or answer.question.value or ""
     told = f"of {quoted(about, 60)}" if about else "of that"
     return [f"I have no record {told}.", *tell.nothing(answer)[1:]]
 
 
-def _act_verdict(tell: Telling, answer: Answer, verdict: Verdict) -> list[str]:
+def _act_verdict(tell: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
     """Whether something was ever asked for."""
     agreed = verdict.kind in ("holds", "was")
     if agreed:

@@ -19,12 +19,12 @@ from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_ev
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from taskloom.agent.turn.calls import Act, Call
+from taskloom.agent.turn.calls import Call, ToolRun
 from taskloom.agent.turn.state import DELTA_CHANNELS, Pending, Turn
 from taskloom.memory.operations import Clarify
 from taskloom.memory.tasks import TaskNode
 
-STORED = (TaskNode, Turn, Clarify, Pending, Call, Act)  # types of the state; no other is made from disk
+STORED = (TaskNode, Turn, Clarify, Pending, Call, ToolRun)  # types of the state; no other is made from disk
 _ZLIB = "+zlib"  # marks the type of a compressed payload
 _WORTH_IT = 128  # bytes; shorter payloads stay as they are
 _WARM_THREADS = 32
@@ -32,8 +32,12 @@ _FORMER: dict[tuple[str, str], type] = {
     ("taskloom.agent.state", "Turn"): Turn,
     ("taskloom.agent.state", "Pending"): Pending,
     ("taskloom.agent.acting", "Call"): Call,
-    ("taskloom.agent.acting", "Act"): Act,
-}  # where types of the state stood in threads that an older version wrote
+    ("taskloom.agent.acting", "Act"): ToolRun,
+    ("taskloom.agent.turn.calls", "Act"): ToolRun,
+}  # where types of the state stood, and what they were called, in threads that an older version wrote
+_FORMER_CHANNELS = {"made": "changed", "acts": "runs"}  # of the graph that calls tools
+
+_SIGNS = (*{module.encode() for module, _ in _FORMER}, *map(ormsgpack.packb, _FORMER_CHANNELS))
 
 
 class UnknownTypeError(RuntimeError):
@@ -63,7 +67,7 @@ class CompactSerializer(JsonPlusSerializer):
         kind, payload = data
         if kind.endswith(_ZLIB):
             kind, payload = kind.removesuffix(_ZLIB), zlib.decompress(payload)
-        if kind == "msgpack" and any(module.encode() in payload for module, _ in _FORMER):
+        if kind == "msgpack" and any(sign in payload for sign in _SIGNS):
             payload = _moved(payload)
         blocked: list[str] = []
         token = _BLOCKED.set(blocked)
@@ -92,7 +96,7 @@ register_serde_event_listener(_note)
 
 
 def _moved(payload: bytes) -> bytes:
-    """A payload with types named by where they stand now."""
+    """A payload with types named by where they stand now, and channels by what they are called now."""
 
     def extension(code: int, data: bytes) -> ormsgpack.Ext:
         return ormsgpack.Ext(code, _moved(data))
@@ -102,6 +106,8 @@ def _moved(payload: bytes) -> bytes:
     match value:
         case [str() as module, str() as name, *rest] if kind := _FORMER.get((module, name)):
             value = [kind.__module__, kind.__name__, *rest]
+        case {"channel_values": dict() as held}:
+            value["channel_values"] = {_FORMER_CHANNELS.get(name, name): held[name] for name in held}
     return ormsgpack.packb(value, option=option)
 
 

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 from filelock import FileLock, Timeout
 from langchain_core.runnables import RunnableConfig
 
-from taskloom.agent.graph.locks import ThreadBusyError, alone, lock_file
+from taskloom.agent.graph.locks import ThreadBusyError, exclusive, lock_file
 from taskloom.agent.graph.runs import Place
 from taskloom.agent.turn.state import Turn
 from taskloom.memory.private import keep_private
@@ -127,7 +127,7 @@ class Threads:
         Raises:
             ThreadBusyError: it is in use.
         """
-        with self.lock(thread), alone(self.saver, thread, "", self.wait):
+        with self.lock(thread), exclusive(self.saver, thread, "", self.wait):
             self.saver.delete_thread(thread)
             self._lock_file(thread).unlink(missing_ok=True)
             lock_file(self._locks, thread).unlink(missing_ok=True)

@@ -14,8 +14,8 @@ from langchain_core.messages import HumanMessage
 from langgraph.types import Command, Interrupt, StateSnapshot
 
 from taskloom.agent.graph.build import build_graph
-from taskloom.agent.graph.nodes import told_calls
-from taskloom.agent.graph.runs import admit
+from taskloom.agent.graph.nodes import reported_calls
+from taskloom.agent.graph.runs import check_owner
 from taskloom.agent.graph.services import Services
 from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings, settings
@@ -159,13 +159,13 @@ class Taskloom:
         graph = TaskGraph(tasks_in(values.get("tasks", {})))
         return ThreadExport.of(graph, values.get("messages", ()), values.get("focus", ())).to_json()
 
-    def admit(self, thread: str, context: Context) -> None:
+    def check_access(self, thread: str, context: Context) -> None:
         """See to it that whoever talks may do so in a thread, before anything of it is shown.
 
         Raises:
             ForeignThreadError: it is another user's.
         """
-        admit(context.speaker, thread, self._threads.place(thread).owner())
+        check_owner(context.speaker, thread, self._threads.place(thread).owner())
 
     def speakers(self, thread: str) -> tuple[str, ...]:
         """Who spoke in a thread, the first one first: several users could before threads had an owner."""
@@ -199,7 +199,7 @@ class Taskloom:
             while approval and ask:
                 given = _resume(ask(approval))
                 turn, approval = self._run(given, thread, context, show)
-            if self.tools is not None and (keys := told_calls(turn)):
+            if self.tools is not None and (keys := reported_calls(turn)):
                 self.tools.journal.close(keys)  # the turn that tells of them is on disk
         return turn.model_copy(update={"reply": approval.question}) if approval else turn
 

@@ -28,7 +28,7 @@ class Call(BaseModel):
     fault: str = Field(default="", description="Why it cannot be made: a parameter of the wrong form.")
 
 
-class Act(BaseModel):
+class ToolRun(BaseModel):
     """What became of a call in this turn. key: what the journal knows it by, if it has side effects."""
 
     model_config = ConfigDict(frozen=True)
@@ -41,13 +41,13 @@ class Act(BaseModel):
     earlier: bool = Field(default=False, description="Made in a turn that was lost; told now.")
 
 
-def reopened(result: TaskNode, said: str = "") -> Update:
+def rerun_operation(result: TaskNode, said: str = "") -> Update:
     """What has a result made again. Until then one that was had stays one of its tool."""
     source = result.source if result.status == "done" else "user"
     return Update(task=result.id, status="open", source=source, said=said)
 
 
-def is_offer(question: Clarify) -> bool:
-    """Whether a question is one that `offer` made."""
+def is_rerun_offer(question: Clarify) -> bool:
+    """Whether a question is one that `rerun_offer` (acting) made."""
     choice = question.choices[0] if question.choices else None
     return isinstance(choice, Update) and choice.status == "open" and choice.value is None

@@ -25,7 +25,7 @@ from taskloom.memory.operations import Clarify, Operation
 from taskloom.memory.records import Experience, IntentUnit
 from taskloom.memory.tasks import CONTENT, TaskGraph, TaskNode
 
-from .calls import Act
+from .calls import ToolRun
 from .reading import Usage
 from .steps import Step
 
@@ -87,7 +87,7 @@ class Turn(BaseModel):
     noted: tuple[str, ...] = Field(
         default=(), description="What the user said of people or themselves, and long-term memory keeps."
     )
-    acts: tuple[Act, ...] = Field(default=(), description="What tools did in this turn.")
+    tool_runs: tuple[ToolRun, ...] = Field(default=(), description="What tools did in this turn.")
     missed: tuple[tuple[int, str], ...] = Field(
         default=(), description="What was said not long before and not taken in, with the turn."
     )
@@ -97,6 +97,14 @@ class Turn(BaseModel):
     model_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _former_names(cls, given: Any) -> Any:
+        """Threads of an older version say `acts` for `tool_runs`."""
+        if isinstance(given, dict) and "acts" in given:
+            return {"tool_runs": given["acts"], **{key: given[key] for key in given if key != "acts"}}
+        return given
 
     @property
     def asks_freely(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from taskloom.memory.claims import Answer, Verdict, answer, events, members, told
+from taskloom.memory.claims import Answer, Verdict, answer, events, members, state_text
 from taskloom.memory.operations import (
     Add,
     Complete,
@@ -542,7 +542,7 @@ def test_times_in_every_spelling(meeting: TaskGraph) -> None:
 
 def test_told() -> None:
     graph = play(("a", [Add(slot="a", title="A"), Add(slot="b", title="B", value="b")]))
-    assert (told(graph["t1"]), told(graph["t2"])) == ("A", "b")
+    assert (state_text(graph["t1"]), state_text(graph["t2"])) == ("A", "b")
 
 
 def test_what_is_in_a_state(house: TaskGraph, meeting: TaskGraph) -> None:

@@ -18,7 +18,6 @@ from taskloom.memory.consolidate import (
     Exchange,
     Unit,
     Vector,
-    called,
     clusters,
     combined,
     consolidate,
@@ -27,6 +26,7 @@ from taskloom.memory.consolidate import (
     facts_of,
     grounded,
     identity,
+    inline_title,
     is_profile,
     neighbours,
     people,
@@ -293,7 +293,7 @@ def test_profiles_are_of_a_person() -> None:
 
 def test_titles_get_an_article_where_they_need_one() -> None:
     titles = ["trip", "the trip", "Ken", "my party", "Ana's party", "ana's party", '"sand it"', "3 cases"]
-    assert [called(title) for title in titles] == ["the trip", *titles[1:]]
+    assert [inline_title(title) for title in titles] == ["the trip", *titles[1:]]
     facts = summarise_changes(turns(1), talk((TRIP,)), called=lambda title: f"«{title}»")
     assert texts(facts) == ["«trip to Rome» is planned."]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from taskloom.memory.consolidate import Decision
 from taskloom.memory.curator import Curator
-from taskloom.memory.policies import Policy, summed
+from taskloom.memory.policies import Policy, with_uses_summed
 from taskloom.memory.records import REPEATED, Experience, Fact, IntentUnit, Stream, Use, read_line
 from taskloom.memory.store import InMemoryStore, StoreError
 from tests.chroma_server import HashEmbedder, unit
@@ -173,7 +173,7 @@ work = st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.lists(st.integers(1, 12), 
 def kept(store: InMemoryStore, policy: Policy) -> list[Experience]:
     """The experiences, each with all uses in sum that are not recent; they are summed when one is added."""
     old = store.stream("ann").steps - policy.period
-    return [summed(one, old) for one in store.records("ann") if isinstance(one, Experience)]
+    return [with_uses_summed(one, old) for one in store.records("ann") if isinstance(one, Experience)]
 
 
 @given(policy=small, stream=st.lists(st.tuples(st.integers(1, 6), work), max_size=14))

@@ -21,14 +21,14 @@ from taskloom.memory.policies import (
     Policy,
     admits,
     conclude,
-    credit,
-    offered,
+    credit_retrieved,
+    is_retrievable,
     outcome,
     record_use,
     settle,
-    summed,
     tally,
     to_delete,
+    with_uses_summed,
 )
 from taskloom.memory.records import Experience, Older, Use, read_record
 
@@ -179,7 +179,7 @@ def test_uses_are_in_order_of_steps_whichever_came_first(
 
 
 def test_credit_reaches_all_that_led_to_it() -> None:
-    given_credit = credit([experience("e1"), used(None, key="e2", start=4)], 4, 0.5)
+    given_credit = credit_retrieved([experience("e1"), used(None, key="e2", start=4)], 4, 0.5)
     assert [(one.id, one.uses) for one in given_credit] == [
         ("e1", (Use(step=4, utility=0.5),)),
         ("e2", (Use(step=4, utility=0.5),)),
@@ -194,11 +194,11 @@ def test_neither_pending_records_nor_the_one_being_made_are_offered(
     policy: Policy, found: list[Experience]
 ) -> None:
     for one in found:
-        assert not offered(policy, one, making=one.id)
+        assert not is_retrievable(policy, one, making=one.id)
         if one.status != "confirmed":
-            assert offered(policy, one) == (one.status == "rejected" and policy.addition == "all")
+            assert is_retrievable(policy, one) == (one.status == "rejected" and policy.addition == "all")
         else:
-            assert offered(policy, one, making="another")
+            assert is_retrievable(policy, one, making="another")
 
 
 @pytest.mark.parametrize(
@@ -360,7 +360,7 @@ def test_a_stream_of_work_never_exceeds_the_capacity_and_fixed_never_grows(
     for step, (pick, utility) in enumerate(stream, start=1):
         size = len(memory)
         made = experience(f"e{step:02}", status="pending", step=step)
-        examples = [one for one in (*memory, made) if offered(policy, one, making=made.id)]
+        examples = [one for one in (*memory, made) if is_retrievable(policy, one, making=made.id)]
         if examples:
             made = made.model_copy(update={"led_by": (examples[pick % len(examples)].id,)})
         memory = applied(memory, conclude(policy, memory, made, Outcome(utility, strict=True), step))
@@ -373,7 +373,7 @@ def unbounded(policy: Policy, stored: list[Experience], made: Experience, how: O
     """What is stored after a step where every use is kept for ever."""
     memory = {one.id: one for one in stored}
     led_by = [memory[key] for key in made.led_by if key in memory]
-    memory |= {one.id: one for one in credit(led_by, made.step, how.utility, by=made.id)}
+    memory |= {one.id: one for one in credit_retrieved(led_by, made.step, how.utility, by=made.id)}
     memory |= {made.id: settle(made, how)} if admits(policy, how) else {}
     gone = to_delete(policy, memory.values(), made.step)
     return [one for key, one in memory.items() if key not in gone]
@@ -405,11 +405,11 @@ def test_uses_are_bounded_and_the_policies_find_what_they_would_in_all_of_them(
 
 def test_what_was_summed_is_counted_once_and_as_it_was() -> None:
     whole = used(1, None, 0.5, 1, start=3)
-    record = summed(whole, until=5)
+    record = with_uses_summed(whole, until=5)
     assert (record.uses, record.older) == ((Use(step=6, utility=1),), Older(until=5, known=2, total=1.5))
-    assert summed(record, until=5) == record
+    assert with_uses_summed(record, until=5) == record
     assert record_use(record, 5, 0.0) == record
-    assert summed(summed(whole, until=4), until=6) == summed(whole, until=9)
+    assert with_uses_summed(with_uses_summed(whole, until=4), until=6) == with_uses_summed(whole, until=9)
     assert read_record(record.model_dump_json()) == record
 
 

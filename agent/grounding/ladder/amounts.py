@@ -6,9 +6,9 @@ from decimal import Decimal
 
 from taskloom.agent.language import patterns as re
 from taskloom.agent.language import values
-from taskloom.agent.language.moving import later
+from taskloom.agent.language.moving import shift_datetime
 from taskloom.agent.language.words import content, singular, slot_group
-from taskloom.agent.plan.roles import is_member, typed_in, words_of
+from taskloom.agent.plan.roles import is_member, typed_value_in, words_of
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Operation, Update
 from taskloom.memory.tasks import TaskNode
@@ -32,15 +32,15 @@ class Amounts(Ground):
                 else None
             )
             if named is not None:
-                inner = typed_in(named.title, kind) or ""
-                moved = later(inner, sign, amount, self.view.now)
+                inner = typed_value_in(named.title, kind) or ""
+                moved = shift_datetime(inner, sign, amount, self.view.now)
                 if moved is not None:
                     self.do(Update(task=named.id, title=exchanged(named.title, inner, moved)), step.text)
                     return
             if node is None or node.value is None:
                 self.clarify(step, f"What should move by {amount}?", *self._typed_options(kind))
                 return
-            moved = later(node.value, sign, amount, self.view.now)
+            moved = shift_datetime(node.value, sign, amount, self.view.now)
             if moved is None:
                 self.clarify(
                     step, f"What is {amount} {'after' if sign == '+' else 'before'} {node.value} exactly?"
@@ -88,12 +88,12 @@ class Amounts(Ground):
             step.target
             and (node := self.find(step.target)) is not None
             and node.value is None
-            and typed_in(node.title, kind)
+            and typed_value_in(node.title, kind)
         ):
             return node
         for node in self.focus_nodes():
             for one in (node, *self.graph.parts(node.id), *self.graph.parts(node.parent)):
-                if one.value is None and typed_in(one.title, kind):
+                if one.value is None and typed_value_in(one.title, kind):
                     return one
         return None
 

@@ -9,7 +9,7 @@ from taskloom.agent.language import values
 from taskloom.agent.language.wording import entries, word_set
 from taskloom.agent.language.words import content, kind_name, singular, slot_group
 from taskloom.agent.plan.finder import Finder
-from taskloom.agent.plan.roles import is_member, is_person_slot, knows, words_of
+from taskloom.agent.plan.roles import is_known, is_member, is_person_slot, words_of
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.claims import Verdict, answer
 from taskloom.memory.operations import Check, Question, QuestionKind, is_part
@@ -156,7 +156,7 @@ class Asker(Finder):
         """value: of each thing that the words name; everything where they name nothing at all."""
         slots = [slot for slot in (step.slot or "").split() if slot in _GROUPS]
         pieces = entries(step.target)
-        if not pieces or knows(self.graph, step.target):
+        if not pieces or is_known(self.graph, step.target):
             pieces = [step.target]
         found = [key for piece in pieces for key in self._one(piece, slots)]
         if not found and not slots and not step.target:
@@ -182,7 +182,7 @@ class Asker(Finder):
         asked = content(words)
         head = re.split(r"\s+(?:of|for|in|on|to|at|from|with)\s+", words)[0]
         last = next((word for word in reversed(head.split()) if content(word)), "")
-        if last and not knows(self.graph, last) and not self._said_so(words):
+        if last and not is_known(self.graph, last) and not self._said_so(words):
             return []
         named = self._nearest(words)
         person = next((node for node in named if is_person_slot(node) and node.parent), None)
@@ -202,7 +202,7 @@ class Asker(Finder):
 
     def _known(self, words: str) -> str:
         """Those of the words that some task of the plan has or had."""
-        return " ".join(word for word in words.split() if knows(self.graph, word))
+        return " ".join(word for word in words.split() if is_known(self.graph, word))
 
     def _all(self, words: str, *, gone: bool = False) -> list[TaskNode]:
         """Every task that the words name in full."""
@@ -236,7 +236,7 @@ class Asker(Finder):
     def _saying(self, words: str) -> list[TaskNode]:
         """The slot that holds, or held, a number or name: the time for 'Why did it move to 11'."""
         marks = [word for word in words.split() if re.search(r"\d", word)]
-        gone = [word for word in words.split() if knows(self.graph, word) and not self.hits(word)]
+        gone = [word for word in words.split() if is_known(self.graph, word) and not self.hits(word)]
         if gone:  # only a former state names it
             former = [
                 node
@@ -372,7 +372,7 @@ class Asker(Finder):
                 if slot_group(node.name) in ("assignee", "people") or is_person_slot(node)
             )
             return ("value", people, None) if len(people) > 1 else ("summary", (), None)
-        if re.search(r"\s+and\s+", step.within) and not knows(self.graph, step.within):
+        if re.search(r"\s+and\s+", step.within) and not is_known(self.graph, step.within):
             several = [self._container_named(piece) for piece in re.split(r"\s+and\s+", step.within)]
             if all(node is not None for node in several):
                 return "list", tuple(node.id for node in several if node is not None), None
@@ -621,7 +621,7 @@ class Asker(Finder):
         if member is not None:
             yield (member.id,), entity, container
         if (
-            not knows(self.graph, entity)
+            not is_known(self.graph, entity)
             and not self.members(container)
             and (slot := self._untyped(container))
         ):
@@ -654,7 +654,7 @@ class Asker(Finder):
         yield from (*turned, *meant) if person else (*meant, *turned)
         for node in subjects:
             if (
-                not knows(self.graph, entity)
+                not is_known(self.graph, entity)
                 and entity[:1].isupper()
                 and (places := self._slots_in(node, "where"))
             ):
@@ -678,7 +678,7 @@ class Asker(Finder):
                     for node in self._all(name)
                     if content(name) <= content(node.title) | content(node.name)
                 ]
-                if knows(self.graph, supposed) and len(pieces) < 3:
+                if is_known(self.graph, supposed) and len(pieces) < 3:
                     exact = [node for node in exact if node.value is not None]
                 for node in [*([named] if named else []), *exact[:2]]:
                     yield (node.id,), value, None
@@ -732,7 +732,7 @@ class Asker(Finder):
         """The entity in a supposed phrase: its known part, else its proper nouns, else all of it."""
         words = _LEADING.sub("", re.sub(r"'s$", "", words.strip()))
         words = re.sub(r"\s+(?:as|for|in|on|to) (?:the|my|our) .+$", "", words)
-        if not words or knows(self.graph, words):
+        if not words or is_known(self.graph, words):
             return words
         proper = re.findall(r"(?:(?<=\s)|^)([A-Z][\w.-]*(?:\s+[A-Z][\w.-]*)*)", words)
         return max(proper, key=len) if proper else words

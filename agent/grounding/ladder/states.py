@@ -9,7 +9,7 @@ from taskloom.agent.language.wording import entries, join
 from taskloom.agent.language.words import content, singular
 from taskloom.agent.plan.finder import tool_results
 from taskloom.agent.plan.roles import is_member, is_person_slot, words_of
-from taskloom.agent.turn.calls import reopened
+from taskloom.agent.turn.calls import rerun_operation
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import (
     Check,
@@ -203,7 +203,7 @@ class States(Tasks, Reverts):
     def _again(self, step: Step) -> None:
         """A result is open again; whatever gave it gives it once more."""
         for node in tool_results(self.graph, step.target, self.focus):
-            self.do(reopened(node), step.text)
+            self.do(rerun_operation(node), step.text)
 
     def _last_gone(self) -> TaskNode | None:
         gone = [

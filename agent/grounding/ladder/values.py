@@ -10,8 +10,8 @@ from taskloom.agent.language import patterns as re
 from taskloom.agent.language import values
 from taskloom.agent.language.wording import spoken
 from taskloom.agent.language.words import GROUPS_OF_KIND, content, is_event, is_project, kind_name, slot_group
-from taskloom.agent.plan.kinds import allowed, held_slots, holds, schema_of
-from taskloom.agent.plan.roles import is_member, is_person_slot, knows, typed_in
+from taskloom.agent.plan.kinds import allowed_value, held_slots, holds, schema_of
+from taskloom.agent.plan.roles import is_known, is_member, is_person_slot, typed_value_in
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.operations import Add, Clarify, Operation, Restore, Update, names
 from taskloom.memory.tasks import TaskNode
@@ -67,7 +67,7 @@ class Values(Ground):
             return False
         root = self.graph[found[0]]
         held = held_slots(self.graph, root.id, found[1]).get(slot.name, ())
-        value = allowed(step.value, slot.values) or step.value
+        value = allowed_value(step.value, slot.values) or step.value
         if node := next((one for one in held if one.active and holds(one, slot.name)), None):
             self.do(Update(task=node.id, value=value), step.text)
         else:
@@ -267,7 +267,7 @@ class Values(Ground):
                 return None
             if self.focus_nodes() and step.details:
                 return self._set_it(step, scope)
-            if knows(self.graph, words) is False and not re.match(r"[\w ]{2,30}$", words):
+            if is_known(self.graph, words) is False and not re.match(r"[\w ]{2,30}$", words):
                 self.clarify(
                     step,
                     f"I am not sure what to change to {value}. Which task or detail do you mean by “{words}”?",
@@ -361,7 +361,7 @@ class Values(Ground):
             owner = self.holder(node) if not is_member(node) else node
         for detail in step.details:
             slot = detail.slot
-            if (node.value is None and (inner := typed_in(node.title, slot))) and slot in (
+            if (node.value is None and (inner := typed_value_in(node.title, slot))) and slot in (
                 "date",
                 "time",
                 "budget",
@@ -494,7 +494,9 @@ class Values(Ground):
                     self.do(
                         Update(
                             task=named.id,
-                            title=exchanged(named.title, typed_in(named.title, slot) or "", detail.value),
+                            title=exchanged(
+                                named.title, typed_value_in(named.title, slot) or "", detail.value
+                            ),
                         ),
                         step.text,
                     )
@@ -546,7 +548,7 @@ class Values(Ground):
             named = [
                 one
                 for one in (node, *self.graph.parts(node.id))
-                if one.value is None and typed_in(one.title, slot)
+                if one.value is None and typed_value_in(one.title, slot)
             ]
             if len(named) == 1:
                 return named[0]

@@ -25,7 +25,16 @@ from taskloom.memory.operations import Complete, Operation, Remove
 from taskloom.memory.tasks import TaskNode
 
 from .exchanges import Exchanges
-from .plain import asked_of, counted, items_of, one, outside, parted, right_before, tidied
+from .plain import (
+    asked_of,
+    items_of,
+    one,
+    right_before,
+    split_by_thing,
+    tidy,
+    with_amount,
+    words_outside,
+)
 from .questions import Questions
 from .resolver import NAMED, POINTING, SURE, bare, content
 from .shifting import Shifting
@@ -54,7 +63,7 @@ class Assembled:
     doubts: int
 
 
-def assembled(clauses: Iterable[Clause], said: str, view: View) -> Assembled:
+def assemble(clauses: Iterable[Clause], said: str, view: View) -> Assembled:
     """What clauses do to the plan, each on what those before it left; a question for what has no place."""
     grounder = Assembler(view, said)
     clauses = _plain(clauses)
@@ -63,10 +72,10 @@ def assembled(clauses: Iterable[Clause], said: str, view: View) -> Assembled:
     return grounder.assembled()
 
 
-def all_assembled(readings: Sequence[Sequence[Clause]], said: str, view: View) -> list[Assembled]:
-    """As `assembled` for several readings of the same words; what some begin with is carried out once."""
+def assemble_all(readings: Sequence[Sequence[Clause]], said: str, view: View) -> list[Assembled]:
+    """As `assemble` for several readings of the same words; what some begin with is carried out once."""
     if len(readings) == 1:
-        return [assembled(readings[0], said, view)]
+        return [assemble(readings[0], said, view)]
     begun = Assembler(view, said)
     known: dict[tuple[int, object], Assembler] = {}  # by what was done before it, and the clause
     found = []
@@ -84,7 +93,7 @@ def all_assembled(readings: Sequence[Sequence[Clause]], said: str, view: View) -
 
 
 def _plain(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
-    return tuple(part for clause in clauses for part in parted(tidied(clause)))
+    return tuple(part for clause in clauses for part in split_by_thing(tidy(clause)))
 
 
 def _carry_out(grounder: Assembler, clause: Clause, clauses: Sequence[Clause]) -> None:
@@ -120,7 +129,7 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
 
     def _read_task(self, clause: Clause) -> None:
         titles, whole = clause.all("T"), self.place(clause)
-        items = [counted(clause, span) for span in clause.all("I")]
+        items = [with_amount(clause, span) for span in clause.all("I")]
         if not titles:
             beside = whole or self.topic()
             for title in items:
@@ -130,7 +139,7 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
             return
         paired = any(span.pair for span in titles)
         for span in titles:
-            title, last = counted(clause, span), span is titles[-1]
+            title, last = with_amount(clause, span), span is titles[-1]
             told = self._details(clause, span.pair) if paired else self._details(clause) if last else []
             told += self._people(clause) if last else []
             node = self._known(title)
@@ -173,7 +182,7 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
         whole = whole or (self._container() if not one(clause, "TW") else None)
         if clause.all("S") and not clause.all("V"):
             whole = self._list_named(one(clause, "S"), whole)
-        items = [counted(clause, span) for span in clause.all("I") or clause.all("P") or clause.all("V")]
+        items = [with_amount(clause, span) for span in clause.all("I") or clause.all("P") or clause.all("V")]
         if whole is None and one(clause, "TW"):
             whole = self._made(one(clause, "WT"))
         if whole is None:
@@ -261,7 +270,7 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
     def _subject(self, clause: Clause) -> TaskNode | None:
         """What the unmarked words before a value name in full: 'the balloons are in the boot'."""
         first = min(span.start for span in clause.all("VC"))
-        lead = outside(clause, "PE")[:first].lower()
+        lead = words_outside(clause, "PE")[:first].lower()
         if _SUBJECTS & set(re.findall(r"[a-z]+", lead)):
             return None  # 'Peter just called, they can only on Saturday'
         said = set(content(lead))
@@ -291,7 +300,11 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
         self._act_on("hold", self.named_slots(clause) if clause.all("S") else self.each(clause, slots=True))
 
     def _read_resume(self, clause: Clause) -> None:
-        gone = self.named_slots(clause, gone=True) if clause.all("S") else self.each(clause, slots=True, gone=True)
+        gone = (
+            self.named_slots(clause, gone=True)
+            if clause.all("S")
+            else self.each(clause, slots=True, gone=True)
+        )
         self._act_on("resume", gone)
 
     def _read_done(self, clause: Clause) -> None:
@@ -325,7 +338,7 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
             raise Doubt("What should be as it was?")
         node = (self.slot_in(node, one(clause, "S")) if one(clause, "S") else None) or node
         value = self._former(node, one(clause, "V"))
-        original = "original" if _FIRST.search(outside(clause, "TSW")) else None
+        original = "original" if _FIRST.search(words_outside(clause, "TSW")) else None
         self._act("back", task=node.id, old=original, value=value)
 
     def _former(self, node: TaskNode, words: str) -> str | None:

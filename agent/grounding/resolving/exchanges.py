@@ -11,7 +11,7 @@ from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import kind_held, part_said
+from taskloom.agent.plan.topic import kind_held, share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail
 from taskloom.memory.tasks import TaskNode
@@ -125,7 +125,7 @@ class Exchanges(Giving):
         heard = words(self.clause.text) if self.clause is not None else ()
         ranked = sorted(
             (
-                sum(not part_said(self.task_of(node).title, heard) for node in pair),
+                sum(not share_named(self.task_of(node).title, heard) for node in pair),
                 *self._apart(pair, near),
                 n,
             )

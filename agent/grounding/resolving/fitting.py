@@ -132,7 +132,7 @@ class Fitting(Resolver, Exact):
                 value = with_number(held_slot.value or "", value)
             self._act("set", task=held_slot.id, value=value)
             return
-        if told.slot == "detail" or (not named and self._told_now(owner, told.slot)):
+        if told.slot == "detail" or (not named and self._set_in_this_turn(owner, told.slot)):
             taken = {slot_name(one.title) for one in self.graph.parts(owner.id)}
             names = (told.slot if number == 1 else f"{told.slot} {number}" for number in count(1))
             free = next(name for name in names if slot_name(name) not in taken)
@@ -166,7 +166,7 @@ class Fitting(Resolver, Exact):
 
     def _beginning(self, owner: TaskNode, told: Detail) -> TaskNode | None:
         """The slot of that name, else the one of the value's type that says more: 'outbound' its date."""
-        if told.slot in ("detail", "who") or self._told_now(owner, told.slot):
+        if told.slot in ("detail", "who") or self._set_in_this_turn(owner, told.slot):
             return None
         slots = [p for p in self.graph.parts(owner.id) if is_slot(p) and not is_assignee(p)]
         said, kind = set(words(told.slot.replace("_", " "))), kind_of(told.value)
@@ -175,7 +175,7 @@ class Fitting(Resolver, Exact):
         found = exact or alike
         return found[0] if len(found) == 1 else None
 
-    def _told_now(self, owner: TaskNode, slot: str) -> bool:
+    def _set_in_this_turn(self, owner: TaskNode, slot: str) -> bool:
         """Whether this very message gave a slot its value."""
         parts = self.graph.parts(owner.id)
         return slot != "who" and any(

@@ -12,14 +12,14 @@ from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import is_slot, part_said
+from taskloom.agent.plan.topic import is_slot, share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
 from .fitting import OF_KIND, Fitting
-from .plain import named_values, one, right_before, titled, word_before
+from .plain import named_values, one, right_before, short_title, word_before
 from .resolver import POINTING, bare, content
 
 _ALL = re.compile(
@@ -143,7 +143,13 @@ class Giving(Fitting):
         named = [node for node in inside if node.active != gone and said <= set(content(node.title))]
         exact = [node for node in named if said == set(content(node.title))]
         chosen = exact or named
-        return max(chosen, key=lambda node: node.turn) if gone and chosen else chosen[0] if len(chosen) == 1 else None
+        return (
+            max(chosen, key=lambda node: node.turn)
+            if gone and chosen
+            else chosen[0]
+            if len(chosen) == 1
+            else None
+        )
 
     def says_all(self, name: str) -> bool:
         """Whether words mean everything that there is somewhere, and are no name: 'all of it', 'the rest'."""
@@ -194,7 +200,7 @@ class Giving(Fitting):
         """What something is added to where nothing is named: the topic, or the list that it is in."""
         topic = self.topic()
         reply = self.view.exchanges[-1][1].rstrip() if self.view.exchanges and not self.operations else ""
-        if topic is not None and reply.endswith("?") and part_said(topic.title, words(reply)) > 0.99:
+        if topic is not None and reply.endswith("?") and share_named(topic.title, words(reply)) > 0.99:
             return topic  # what it needs was asked
         return self._list_of(topic)
 
@@ -223,7 +229,7 @@ class Giving(Fitting):
         Raises:
             Doubt: it cannot be made.
         """
-        self._act("task", title=titled(title), within_task=within)
+        self._act("task", title=short_title(title), within_task=within)
         key = next((key for key in self.focus if key in self.graph), None)
         if key is None:
             raise Doubt(f"What is “{title}”?")
@@ -326,7 +332,7 @@ class Giving(Fitting):
             return []
         reply = self.view.exchanges[-1][1] if self.view.exchanges else ""
         heard = set(content(reply))
-        spoken = [node for node in self.graph.active if not is_slot(node) and part_said(node.title, heard)]
+        spoken = [node for node in self.graph.active if not is_slot(node) and share_named(node.title, heard)]
         lately = [self.task_of(self.graph[key]) for key in self.focus if key in self.graph]
         for pool in (lately, spoken) if self.operations else (spoken, lately):
             tasks = {node.id: node for node in pool if node.active and not is_slot(node)}.values()

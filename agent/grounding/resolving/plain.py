@@ -31,7 +31,7 @@ _VERB = re.compile(
 )
 
 
-def tidied(clause: Clause) -> Clause:
+def tidy(clause: Clause) -> Clause:
     """A clause without mentions that say nothing; the two ends of a range are one value."""
     kept: list[Mention] = []
     for mention in sorted(clause.mentions, key=lambda one: one.start):
@@ -48,7 +48,7 @@ def tidied(clause: Clause) -> Clause:
     return replace(clause, mentions=tuple(kept))
 
 
-def parted(clause: Clause) -> tuple[Clause, ...]:
+def split_by_thing(clause: Clause) -> tuple[Clause, ...]:
     """A clause about several things with values of their own as one clause for each of them.
 
     "the harper one is june 14, the okafor one june 22": what comes between two things is said of the first;
@@ -81,7 +81,7 @@ def parted(clause: Clause) -> tuple[Clause, ...]:
     )
 
 
-def counted(clause: Clause, thing: Mention) -> str:
+def with_amount(clause: Clause, thing: Mention) -> str:
     """A thing with the amount right before it: '6 kg cod'; without an article."""
     for value in clause.all("V"):
         if right_before(clause, value, thing):
@@ -95,7 +95,7 @@ def asked_of(reply: str) -> str:
     return bare(found[1]) if found is not None else ""
 
 
-def titled(text: str) -> str:
+def short_title(text: str) -> str:
     """A short title from the words for something new: 'lunch' for 'doing lunch for her'.
 
     A sentence about somebody loses its verb, 'mum turns seventy' is 'mum seventy'.
@@ -137,7 +137,7 @@ def right_before(clause: Clause, value: Mention, thing: Mention) -> bool:
     return end <= thing.start and bool(re.fullmatch(r"\s*(?:of\s+)?", clause.text[end : thing.start]))
 
 
-def outside(clause: Clause, roles: str) -> str:
+def words_outside(clause: Clause, roles: str) -> str:
     """The words of a clause that are in no mention of these roles, each of which is commas instead."""
     text = clause.text
     for other in clause.all(roles):
@@ -150,7 +150,7 @@ def outside(clause: Clause, roles: str) -> str:
 def word_before(clause: Clause, value: Mention) -> str:
     """The words right before a value that are of no other mention: 'opens' of 'opens 10:00'."""
     until = tuple(one for one in clause.mentions if one.start + len(one.text) <= value.start)
-    lead = outside(Clause(clause.act, clause.text[: value.start], until), "TVOSIPWEXC")
+    lead = words_outside(Clause(clause.act, clause.text[: value.start], until), "TVOSIPWEXC")
     found = re.search(r"([a-z]+(?: [a-z]+)?) (?:is |at |on |by |from |the )*$", lead, re.IGNORECASE)
     return bare(found[1]) if found is not None else ""
 

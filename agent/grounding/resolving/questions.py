@@ -40,7 +40,10 @@ class Questions(Giving):
             self._act("ask", asked=Asked(kind="summary", free=True))
             return
         past = kind in ("before", "history", "ever", "why", "claim", "dependents")
-        name, slot = one(clause, "TI"), "who" if kind == "who" else one(clause, "S") or None
+        name, slot = (
+            one(clause, "TI"),
+            "who" if kind == "who" else one(clause, "S") or None,
+        )
         value = self._person(one(clause, "VPO")) or None
         if kind in _OF_MANY and value is None and name and (kind_of(name) == "date" or self._has_tasks(name)):
             name, value = "", self._person(name)

@@ -16,7 +16,7 @@ from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.grounding.ladder.workspace import Ground
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import word_set
-from taskloom.agent.plan.held import alike, first_of, having, held_in, saying
+from taskloom.agent.plan.held import alike, candidates_by_stems, first_of, stems_in, tasks_with_stem
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import WEIGHTS, is_slot, topic_of
@@ -99,12 +99,14 @@ class Resolver(Ground):
         if not size or not mention:
             return None
         near, said = self._near(), tuple(content(mention))
-        weights = tuple(math.log(1 + size / (1 + sum(map(fits, saying(graph, word))))) + 0.2 for word in said)
+        weights = tuple(
+            math.log(1 + size / (1 + sum(map(fits, tasks_with_stem(graph, word))))) + 0.2 for word in said
+        )
 
         def scored(node: TaskNode) -> tuple[float, float]:
             return self._score(said, weights, node, near, slots=slots)
 
-        named = [graph[key] for key in having(graph, said) | near.keys() if fits(graph[key])]
+        named = [graph[key] for key in candidates_by_stems(graph, said) | near.keys() if fits(graph[key])]
         scores = {node.id: scored(node) for node in named}
         others = self._plain(scores, fits, slots=slots)
         if (other := next(others, None)) is not None:
@@ -167,7 +169,7 @@ class Resolver(Ground):
         slots: bool,
     ) -> tuple[float, float]:
         """How well words mean a task, and the part of them that is in it; weights: of the words."""
-        title, value, kind, own = held_in(node)
+        title, value, kind, own = stems_in(node)
         above: list[frozenset[str]] | None = None
         got = total = 0.0
         for word, weight in zip(said, weights, strict=True):
@@ -181,7 +183,7 @@ class Resolver(Ground):
             elif word in kind:
                 part = 0.6
             else:
-                above = above or [held_in(one).title for one in self.graph.ancestors(node.id)]
+                above = above or [stems_in(one).title for one in self.graph.ancestors(node.id)]
                 part = 0.35 if any(word in one for one in above) else 0.0
             got += weight * part
         named = got / total if total else 0.0

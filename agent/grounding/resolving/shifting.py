@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from datetime import timedelta
 
-from taskloom.agent.grounding.exact_parts import moved
+from taskloom.agent.grounding.exact_parts import shift_text
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
-from taskloom.agent.language.typed import kind_of, lasting
+from taskloom.agent.language.typed import kind_of, parse_measure
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import kind_held
@@ -19,7 +19,7 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
 from .giving import Giving
-from .plain import one, outside
+from .plain import one, words_outside
 from .resolver import content
 
 _LESS = re.compile(
@@ -67,8 +67,8 @@ class Shifting(Giving):
         if kind_of(value) in ("date", "time") and not re.search(r"\b(?:min|hour|day|week|month)", value):
             self._set_one(node, Detail(slot=kind_of(value) or "detail", value=value), clause, named=False)
             return
-        amount = lasting(_MEASURE.sub("", value).strip()) or "1"
-        words = outside(clause, "TSW")
+        amount = parse_measure(_MEASURE.sub("", value).strip()) or "1"
+        words = words_outside(clause, "TSW")
         less = _LESS.search(words) or re.search(r"\bbefore\b", value)
         sign = "-" if less and not _MORE.search(value) else "+"
         if _TWICE.search(words):
@@ -115,7 +115,7 @@ class Shifting(Giving):
         by = values.duration_of(amount) if sign != "*" else None
         can: list[tuple[TaskNode, str]] = []
         for slot in slots:
-            new = self._moved_end(slot.value or "", sign, amount, outside(clause, "TW"))
+            new = self._moved_end(slot.value or "", sign, amount, words_outside(clause, "TW"))
             if new is not None and _fits(slot, by, amount):
                 can.append((slot, new))
         said = set(content(clause.text))
@@ -137,10 +137,10 @@ class Shifting(Giving):
             for form, before, end, after in (
                 (_ENDS, both[1] + both[2], both[3], ""), (_STARTS, "", both[1], both[2] + both[3])
             ):  # fmt: skip
-                new = moved(end, sign, amount, self.view.now) if form.search(said) else None
+                new = shift_text(end, sign, amount, self.view.now) if form.search(said) else None
                 if new is not None:
                     return before + new + after
-        return moved(value, sign, amount, self.view.now)
+        return shift_text(value, sign, amount, self.view.now)
 
 
 def _timed(slot: TaskNode) -> bool:

@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 
 from taskloom.agent.grounding.exact_places import Doubt
-from taskloom.agent.plan.topic import is_slot, part_said
+from taskloom.agent.plan.topic import is_slot, share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import StepPart
 from taskloom.memory.operations import is_part
 from taskloom.memory.tasks import TaskNode
 
 from .giving import Giving
-from .plain import one, outside
+from .plain import one, words_outside
 from .resolver import bare, content
 
 
@@ -60,10 +60,10 @@ class Splitting(Giving):
 
     def _unmarked(self, clause: Clause) -> TaskNode | None:
         """The one task that the unmarked words of a clause name best: 'desks are going in two lots'."""
-        said = set(content(outside(clause, "PVISTW")))
+        said = set(content(words_outside(clause, "PVISTW")))
         said -= {word for span in clause.all("P") for word in content(span.text)}
         scored = sorted(
-            ((part_said(node.title, said), node) for node in self.graph.active if not is_slot(node)),
+            ((share_named(node.title, said), node) for node in self.graph.active if not is_slot(node)),
             key=lambda found: -found[0],
         )
         clear = scored and scored[0][0] and (len(scored) == 1 or scored[0][0] > scored[1][0])
@@ -101,8 +101,8 @@ class Splitting(Giving):
         """The parts of a whole that came together and later than it, the latest first; with one of them."""
         groups: dict[int, list[TaskNode]] = {}
         for part in self.listed(whole):
-            if _came(part) > _came(whole) and self.graph.parts(part.id) and not self.listed(part):
-                groups.setdefault(_came(part), []).append(part)
+            if _turn_added(part) > _turn_added(whole) and self.graph.parts(part.id) and not self.listed(part):
+                groups.setdefault(_turn_added(part), []).append(part)
         together = [
             parts for _, parts in sorted(groups.items(), reverse=True)
             if len(parts) > 1 and (node.id == whole.id or node in parts)
@@ -110,6 +110,6 @@ class Splitting(Giving):
         return together[0] if together else []
 
 
-def _came(node: TaskNode) -> int:
+def _turn_added(node: TaskNode) -> int:
     """The turn in which a task came into the plan."""
     return next(iter(node.states())).turn

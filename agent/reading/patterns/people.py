@@ -13,7 +13,7 @@ from taskloom.agent.language import patterns as re
 from taskloom.agent.language import values
 from taskloom.agent.language.clauses import Clause
 from taskloom.agent.language.phrases import NAME, list_words, noun_phrase_of, step_of
-from taskloom.agent.plan.roles import in_role
+from taskloom.agent.plan.roles import tasks_in_role
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import names
 
@@ -172,12 +172,12 @@ def read_assign(reader: Reader, clause: Clause) -> list[Step]:
 
 def known_people(reader: Reader) -> list[str]:
     """Lower-case names of members in the plan, for people who do not type capitals."""
-    people = (node for node in in_role(reader.view.graph, "person") if node.active)
+    people = (node for node in tasks_in_role(reader.view.graph, "person") if node.active)
     return [(node.value or node.title).lower() for node in islice(people, 50)]
 
 
 def is_person(reader: Reader, word: str) -> bool:
     """Whether a word is the name of somebody in the plan."""
     return word.lower() in known_people(reader) or any(
-        names(word, node.value) for node in in_role(reader.view.graph, "assignee")
+        names(word, node.value) for node in tasks_in_role(reader.view.graph, "assignee")
     )

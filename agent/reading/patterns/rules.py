@@ -47,8 +47,8 @@ from taskloom.agent.language.wording import spoken
 from taskloom.agent.language.words import CHAT, GROUPS_OF_KIND, MOODS, STOP, content, singular, slot_group
 from taskloom.agent.plan.finder import Finder
 from taskloom.agent.plan.kinds import asked_key, kind_named
-from taskloom.agent.plan.roles import in_role, knows
-from taskloom.agent.turn.calls import is_offer
+from taskloom.agent.plan.roles import is_known, tasks_in_role
+from taskloom.agent.turn.calls import is_rerun_offer
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.operations import Add, Update
@@ -241,7 +241,7 @@ class Reader:
         """
         names = {
             word
-            for node in in_role(self.view.graph, "proposed")
+            for node in tasks_in_role(self.view.graph, "proposed")
             for word in content(f"{node.title} {base_of(node.slot)} {node.value or ''}")
         }
         if not names:
@@ -483,7 +483,7 @@ class Reader:
                 or (
                     clause_act(lead.core)
                     and (
-                        knows(self.view.graph, first)
+                        is_known(self.view.graph, first)
                         or not is_todo(hint)
                         or re.match(r"(?:push|move|change|swap|make)\b", lead.core, re.IGNORECASE)
                     )
@@ -778,7 +778,7 @@ class Reader:
             if not read_purpose(self, clause) and not asks(moved[2], False):
                 clause = clause.with_core(f"{moved[2]} {moved[1]}")
                 core = clause.core
-        if self.view.question is None and any(in_role(self.view.graph, "proposed")):
+        if self.view.question is None and any(tasks_in_role(self.view.graph, "proposed")):
             if _plain(YES, clause):
                 return [Step(text=clause.text, act="yes", intent="update")]
             if _plain(NO, clause):
@@ -1029,7 +1029,7 @@ class Reader:
     def _open_slot(self) -> bool:
         """Whether the open question asks for a value in words of the user's own."""
         question = self.view.question
-        choices = question.choices if question and not is_offer(question) else ()
+        choices = question.choices if question and not is_rerun_offer(question) else ()
         return len(choices) == 1 and isinstance(choices[0], Add | Update) and choices[0].value is None
 
     def _labels(self, hint: str) -> bool:
@@ -1125,7 +1125,7 @@ class Reader:
 
     def known(self, words: str) -> bool:
         """Whether the words name something in the plan, now or before."""
-        return knows(self.view.graph, words)
+        return is_known(self.view.graph, words)
 
     def items(self, text: str, within: str = "") -> tuple[Detail, ...]:
         """The members of a list; 'channels are A, B' gives channels; what names a slot or is a bare value is left out."""
@@ -1157,7 +1157,7 @@ class Reader:
         """What no wording claimed: a bare value, a noun phrase, a new task, or talk."""
         core = clause.core
         if is_past(core) and not any(
-            content(word) and knows(self.view.graph, word) for word in core.split()[:3]
+            content(word) and is_known(self.view.graph, word) for word in core.split()[:3]
         ):
             return [self.chat(clause)]
         if steps := read_bare_value(self, clause):

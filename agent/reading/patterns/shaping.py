@@ -23,7 +23,7 @@ from taskloom.agent.language.phrases import (
     step_of,
 )
 from taskloom.agent.language.words import slot_group
-from taskloom.agent.plan.roles import in_role
+from taskloom.agent.plan.roles import tasks_in_role
 from taskloom.agent.turn.steps import Detail, Step, StepPart
 
 from .states import removal
@@ -170,7 +170,7 @@ def part_of(words: list[str]) -> StepPart:
 def read_merge(reader: Reader, clause: Clause) -> list[Step]:
     """'Make it a single 3 PM meeting with everyone', 'put them back together', 'forget the split'."""
     core = clause.core
-    if not any(node.active for node in in_role(reader.view.graph, "part")):
+    if not any(node.active for node in tasks_in_role(reader.view.graph, "part")):
         return []
     if not re.search(
         r"\b(?:single|one|1)\b(?! (?:of|more|person|hour|day|week|at|from|with|for)\b)|\b(?:merge|recombine|rejoin|unify|reunite|un-?split)\b|"

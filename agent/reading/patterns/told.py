@@ -15,9 +15,9 @@ from taskloom.agent.language.clauses import Clause
 from taskloom.agent.language.statements import tells_of
 from taskloom.agent.language.wording import spoken, word_set
 from taskloom.agent.language.words import GROUPS_OF_KIND, content, slot_group
-from taskloom.agent.plan.kinds import allowed, held_slots
-from taskloom.agent.plan.roles import in_role
-from taskloom.agent.turn.calls import is_offer
+from taskloom.agent.plan.kinds import allowed_value, held_slots
+from taskloom.agent.plan.roles import tasks_in_role
+from taskloom.agent.turn.calls import is_rerun_offer
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.schemas import SlotSchema, TaskSchema
 from taskloom.agent.turn.steps import Detail, Step
@@ -85,7 +85,7 @@ _GENERAL = {
 
 def asked_slot(question: Clarify | None, view: View) -> str:
     """The name of the slot that a question asks for; '' for a question of another kind, or none."""
-    choice = question.choices[0] if question and question.choices and not is_offer(question) else None
+    choice = question.choices[0] if question and question.choices and not is_rerun_offer(question) else None
     if isinstance(choice, Add):
         return choice.slot.rpartition(".")[2]
     if isinstance(choice, Update) and choice.task in view.graph:
@@ -122,7 +122,7 @@ def _choice(core: str, schema: TaskSchema, asked: str) -> tuple[str, str] | None
     """A value that a slot allows, with nothing said beside it."""
     found: list[tuple[str, str]] = []
     for slot in schema.slots:
-        value = allowed(core, slot.values) if slot.values and slot.values != ("yes", "no") else None
+        value = allowed_value(core, slot.values) if slot.values and slot.values != ("yes", "no") else None
         numeric = value is not None and not re.search(r"[^\W\d_]", value)
         beside = content(core) - content(value or "") - _FILLER - content(spoken(slot.name))
         if value and not beside and (slot.name == asked or not numeric):
@@ -174,7 +174,7 @@ def _typed(core: str, view: View, schema: TaskSchema, asked: str) -> tuple[str, 
     clausal = _SPEAKS.match(core) and not re.match(r"(?:it|that)(?:'s| is)\b", core, re.IGNORECASE)
     if any(slot.name == asked for slot in fitting) and (bare or (clausal and not named)):
         return asked, spans[0].text
-    offered = {node.name for node in in_role(view.graph, "proposed")}
+    offered = {node.name for node in tasks_in_role(view.graph, "proposed")}
     waiting = [slot for slot in fitting if slot.name in offered] or fitting
     if bare and len(waiting) == 1 and (asked or offered):
         return waiting[0].name, spans[0].text

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from langchain_core.runnables import RunnableConfig
 
-from taskloom.agent.turn.calls import Act, Call
+from taskloom.agent.turn.calls import Call, ToolRun
 from taskloom.agent.turn.state import Turn
 from taskloom.tools.calls import Result, call
 from taskloom.tools.errors import ToolError
@@ -20,14 +20,14 @@ _log = logging.getLogger(__name__)
 _UNKNOWN = "it was begun and broken off, so I cannot tell whether it went through; it was not done again"
 
 
-def act_of(
+def run_call(
     acting: Acting, turn: Turn, one: Call, completed: tuple[str, ...], until: float, config: RunnableConfig
-) -> Act:
+) -> ToolRun:
     """Make one call; one with side effects only if it was never begun."""
     if one.fault:
-        return Act(call=one, status="failed", text=one.fault)
+        return ToolRun(call=one, status="failed", text=one.fault)
     if (seconds := until - time.monotonic()) <= 0:
-        return Act(call=one, status="failed", text="the time for all calls of this turn is used up")
+        return ToolRun(call=one, status="failed", text="the time for all calls of this turn is used up")
     equipped, journal = acting.equipment.registry[one.tool], acting.equipment.journal
 
     def result() -> Result:
@@ -36,26 +36,26 @@ def act_of(
 
     if not equipped.side_effects:
         made = result()
-        return Act(call=one, status=made.status, text=made.text, seconds=made.seconds)
+        return ToolRun(call=one, status=made.status, text=made.text, seconds=made.seconds)
     entry = Entry(
         key=one.key, user=acting.user, thread=acting.thread, turn=turn.number, task=one.place, tool=one.tool,
         args=one.args, title=one.title,
     )  # fmt: skip
     try:
-        before = entry_of(one, journal.open(acting.thread)) or journal.begin(entry)
+        before = journal_entry(one, journal.open(acting.thread)) or journal.begin(entry)
     except ToolError as error:
-        return Act(call=one, status="failed", text=f"it was not called: {error}")
+        return ToolRun(call=one, status="failed", text=f"it was not called: {error}")
     if before is not None:
-        return _again(one, before)
+        return _known_run(one, before)
     made = result()
     try:
         journal.end(one.key, made)
     except ToolError:  # it was called, and this turn tells so; only a turn that is lost now could not
         _log.exception("the result of %s is not in the journal", one.tool)
-    return Act(call=one, key=one.key, status=made.status, text=made.text, seconds=made.seconds)
+    return ToolRun(call=one, key=one.key, status=made.status, text=made.text, seconds=made.seconds)
 
 
-def entry_of(one: Call, known: Iterable[Entry]) -> Entry | None:
+def journal_entry(one: Call, known: Iterable[Entry]) -> Entry | None:
     """The entry of a call that was begun before and of which nobody was told: of this turn, or of a lost one.
 
     Its result, or that there is none, goes for the call: it is neither asked for nor made again.
@@ -64,14 +64,16 @@ def entry_of(one: Call, known: Iterable[Entry]) -> Entry | None:
     return next((e for e in known if e.key == one.key or (e.tool, e.task, e.args) == same), None)
 
 
-def _again(one: Call, before: Entry) -> Act:
+def _known_run(one: Call, before: Entry) -> ToolRun:
     """What is known of a call that was begun before."""
     if before.result is None:
-        return Act(call=one, key=before.key, status="unknown", text=_UNKNOWN, earlier=True)
-    return Act(call=one, key=before.key, status=before.result.status, text=before.result.text, earlier=True)
+        return ToolRun(call=one, key=before.key, status="unknown", text=_UNKNOWN, earlier=True)
+    return ToolRun(
+        call=one, key=before.key, status=before.result.status, text=before.result.text, earlier=True
+    )
 
 
-def lost_act(entry: Entry) -> Act:
+def lost_run(entry: Entry) -> ToolRun:
     """A call of a turn that was lost, as an act of this one."""
     one = Call(tool=entry.tool, args=entry.args, place=entry.task, gives=entry.tool, title=entry.title)
-    return _again(one, entry)
+    return _known_run(one, entry)
