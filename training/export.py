@@ -23,6 +23,9 @@ from onnx import numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic  # type: ignore[import-untyped]
 from torch import Tensor, nn
 
+_PRODUCTS = ("self_attn.in_proj_weight", "self_attn.out_proj.weight", "linear1.weight", "linear2.weight")
+"""The weights of a layer that its input is multiplied with, in the order of the exported graph."""
+
 WEIGHTS = Path(__file__).parents[1] / "agent" / "reading" / "weights"
 
 
@@ -114,8 +117,8 @@ def taken_back(folder: Path) -> Network:
             names = [
                 f"encoder.layers.{number}.{part}"
                 for number in range(len(network.encoder.layers))
-                for part in ("self_attn.in_proj_weight", "self_attn.out_proj.weight", "linear1.weight", "linear2.weight")
-            ]  # fmt: skip
+                for part in _PRODUCTS
+            ]
             found |= dict(zip([*names, "tags.weight", "starts.weight"], products, strict=True))
     network.load_state_dict(found)
     return network

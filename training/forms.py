@@ -24,13 +24,14 @@ FORMS = Path(__file__).parent / "forms"
 TYPES = ("name", "time", "date", "money", "count", "place", "phone", "text")
 STEPS = ("step", "stepping", "stepped", "thing")
 TURNS = 6  # of a dialogue that is made up
-_PLACE = re.compile(r"\[([A-Z])(\d?)(?::([^\[\]]+))?\]")
+PLACE = re.compile(r"\[([A-Z])(\d?)(?::([^\[\]]+))?\]")
 _REPLIES = (
     "", "", "", "", "Noted “{title}”.", "Noted \"{title}\": {slot} {value}.", "The {slot} is {value}.",
     "The {slot} is now {value} (it was {other}).", "Added {item} to {ref}.", "It is {value}.",
     "I am not sure that I understood that, so I changed nothing. Could you say it in shorter sentences?",
-    "Added the {slot}: {value}.", "Which {slot} do you want?", "What is the {slot}?", "You have nothing left.",
-    "{ref}: {slot} {value}.", "Took {item} out of {ref}.", "All right. Your tasks are as they were.",
+    "Added the {slot}: {value}.", "Which {slot} do you want?", "What is the {slot}?",
+    "You have nothing left.", "{ref}: {slot} {value}.", "Took {item} out of {ref}.",
+    "All right. Your tasks are as they were.",
     "{step} is done.", "Did you mean: set the {slot} to {value}?", "You are welcome.",
 )  # fmt: skip
 
@@ -114,8 +115,12 @@ def read_wordings(file: Path) -> dict[str, list[str]]:
     return {name: forms for name, forms in found.items() if forms}
 
 
-class _Filling:
-    """The placeholders of one form, filled from one kind: the same slot where it is the same number."""
+class Filling:
+    """The placeholders of one form, filled from one kind: the same slot where the number is the same.
+
+    Raises:
+        LookupError: the kind lacks what the form needs.
+    """
 
     def __init__(self, form: str, kind: Kind, chance: random.Random) -> None:
         self.kind, self.chance = kind, chance
@@ -123,7 +128,7 @@ class _Filling:
         self.ref = chance.choice(kind.refs)
         self.slots: dict[str, Slot] = {}
         types: dict[str, str] = {}
-        for role, number, what in _PLACE.findall(form):
+        for role, number, what in PLACE.findall(form):
             if role in "SVOX" and what in TYPES:
                 types[number] = what
             elif role in "SVOX" and not what:
@@ -139,11 +144,17 @@ class _Filling:
         self.list = chance.choice(kind.lists) if kind.lists else None
 
     def __call__(self, place: re.Match[str]) -> str:
+        """A placeholder filled, in the markup."""
         role, number, what = place[1], place[2], place[3] or ""
         pair = number if len(self.slots) > 1 else ""
-        return f"[{role}{pair} {self._words(role, number, what)}]"
+        return f"[{role}{pair} {self.words(role, number, what)}]"
 
-    def _words(self, role: str, number: str, what: str) -> str:
+    def words(self, role: str, number: str, what: str) -> str:
+        """The words for a placeholder; what: of which kind they are.
+
+        Raises:
+            LookupError: the kind of task lacks it.
+        """
         if what.startswith("="):
             return what[1:]
         if what in STEPS:
@@ -174,14 +185,14 @@ class _Filling:
 
 
 def filled(form: str, kind: Kind, chance: random.Random) -> str | None:
-    """A form in the markup of the dialogues, with the names of a kind; None where the kind lacks something."""
+    """A form in the markup of the dialogues, with the names of a kind; None where this lacks something."""
     try:
-        return _PLACE.sub(_Filling(form, kind, chance), form)
+        return PLACE.sub(Filling(form, kind, chance), form)
     except LookupError:
         return None
 
 
-def _typed(marked: str, chance: random.Random) -> str:
+def typed(marked: str, chance: random.Random) -> str:
     """As somebody types it: with a capital at the beginning, or all in lower case."""
     if chance.random() < 0.12:
         return re.sub(r"(?<=\[)([A-Z]\d?) ([^\]]*)", lambda one: f"{one[1]} {one[2].lower()}", marked)
@@ -191,7 +202,7 @@ def _typed(marked: str, chance: random.Random) -> str:
     return f"{act}{colon}{rest}" if capital else marked
 
 
-def _before(kind: Kind, chance: random.Random) -> str:
+def before(kind: Kind, chance: random.Random) -> str:
     """What the assistant said last, about a task of the kind."""
     slot = chance.choice(kind.slots)
     items = [item for _, those in kind.lists for item in those] or ["it"]
@@ -223,10 +234,10 @@ def made(
         else:
             raise FormError(f"no kind fills this form: {form}")
         try:
-            turn = read_text(_typed(marked, chance))
+            turn = read_text(typed(marked, chance))
         except LineError as error:
             raise FormError(f"{error}: {form}") from error
-        turn.before = _before(kind, chance)
+        turn.before = before(kind, chance)
         yield turn
 
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from taskloom.agent.grounding.exact_places import Doubt, says_all
 from taskloom.agent.language import values
@@ -25,6 +24,8 @@ from taskloom.memory.operations import Complete, Operation, Remove
 from taskloom.memory.tasks import TaskNode
 
 from .exchanges import Exchanges
+from .linking import Linking
+from .owning import Owning
 from .plain import (
     asked_of,
     items_of,
@@ -109,7 +110,7 @@ def _carry_out(grounder: Assembler, clause: Clause, clauses: Sequence[Clause]) -
         grounder.doubt(doubt)
 
 
-class Assembler(Exchanges, Shifting, Splitting, Questions):
+class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
     """Clauses on the plan: each act by its method."""
 
     def copy(self) -> Assembler:
@@ -200,13 +201,6 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
                 if (node := self.which(bare(span.text), within=whole)) is not None:
                     self._act("set", task=node.id, details=tuple(self._people(clause)))
 
-    def _list_named(self, name: str, owner: TaskNode | None) -> TaskNode:
-        """The list of that name in a task, made where there is none."""
-        found = self.which(name, within=owner) if owner is not None else self.which(name)
-        if found is not None and set(content(name)) <= set(content(found.title)):
-            return found
-        return self._made(name, owner.id if owner is not None else None)
-
     def _ofitems_of(self, clause: Clause) -> list[tuple[Mention, list[Detail]]]:
         """The items of a clause that have values after them, with these."""
         items, found = clause.all("I"), list[tuple[Mention, list[Detail]]]()
@@ -284,8 +278,8 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
         self._act("set", task=node.id, value=one(clause, "V"))
 
     def _read_remove(self, clause: Clause) -> None:
-        if clause.all("S") and not clause.all("IPE"):
-            self._act_on("remove", self.named_slots(clause))
+        if clause.all("S") and not clause.all("IP"):
+            self._act_on("remove", self._members_named(clause) or self.named_slots(clause))
             return
         found = self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
         names = [bare(span.text) for span in clause.all("TIPVW")]
@@ -332,6 +326,9 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
         self._act_on("reopen", self.each(clause, roles="TI", gone=None))
 
     def _read_back(self, clause: Clause) -> None:
+        if clause.all("S") and not clause.all("V") and (gone := self._taken_out(clause)):
+            self._act_on("resume", gone)
+            return
         named = one(clause, "T") or one(clause, "S")
         node = self.meant(named, slots=True, gone=None, within=self.place(clause))
         if node is None:
@@ -359,40 +356,6 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
 
     def _read_redo(self, _: Clause) -> None:
         self._act("redo")
-
-    def _read_need(self, clause: Clause) -> None:
-        whole, told = self.place(clause), clause.all("IT")
-        other = next(filter(None, (self.meant(bare(span.text)) for span in told)), None)
-        needed = [self._or_new(bare(span.text), whole, other) for span in clause.all("I")]
-        if clause.all("T"):
-            pairs = [(before, self._or_new(one(clause, "T"), whole, other)) for before in needed]
-        elif len(needed) == 1 and (topic := self.topic()) is not None:
-            pairs = [(needed[0], topic)]
-        else:
-            pairs = list(pairwise(needed))
-        for before, after in pairs:
-            if before.id != after.id:
-                self._act("need", task=after.id, items=items_of([before.title], [before.id]))
-
-    def _read_unneed(self, clause: Clause) -> None:
-        node = self.meant(one(clause, "T"))
-        if node is None:
-            raise Doubt("What need not wait any more?")
-        named = [self.which(bare(span.text)) for span in clause.all("I")]
-        for other in [needed.id for needed in named if needed is not None] or list(node.depends_on):
-            self._act("unneed", task=node.id, items=items_of([self.graph[other].title], [other]))
-
-    def _read_share(self, clause: Clause) -> None:
-        items = clause.all("I") or (clause.all("T") if clause.all("W") else [])
-        shared = [self.which(bare(span.text)) for span in items]
-        if not items or None in shared:
-            raise Doubt("What should be used in what?")
-        name = one(clause, "W" if not clause.all("I") else "TW")
-        node = self.meant(name) or self._made(name)
-        for told in self._details(replace(clause, mentions=tuple(clause.all("VS")))):
-            self._act("set", task=node.id, details=(told,))
-        for item in filter(None, shared):
-            self._act("share", task=node.id, items=items_of([item.title], [item.id]))
 
     def _read_assign(self, clause: Clause) -> None:
         whole, people = self.place(clause), self._people(clause)

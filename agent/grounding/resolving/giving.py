@@ -112,45 +112,6 @@ class Giving(Fitting):
         spared = {node.id for node in excepted if node is not None}
         return [node for node in dict.fromkeys(found) if node.id not in spared]
 
-    def named_slots(self, clause: Clause, *, gone: bool = False) -> list[TaskNode]:
-        """The slots and lists that a clause names (S) of what it is about, else of the topic.
-
-        gone: those that were taken out.
-
-        Raises:
-            Doubt: there is no such slot, or no such task.
-        """
-        targets = [bare(span.text) for span in clause.all("TW")]
-        owners = [self.meant(name) for name in targets] or [self.topic()]
-        found = list[TaskNode]()
-        for name in (bare(span.text) for span in clause.all("S")):
-            own = [self._slot_of(owner, name, gone=gone) for owner in owners if owner is not None]
-            some = [node for node in own if node is not None]
-            if not some and not targets and (node := self.which(name, slots=True, gone=gone)) is not None:
-                some = [node]
-            if not some:
-                of = f" for {self.describe(owners[0])}" if owners[0] is not None else ""
-                raise Doubt(f"I have no “{name}”{of}. What do you mean?")
-            found += some
-        return found
-
-    def _slot_of(self, owner: TaskNode, name: str, *, gone: bool) -> TaskNode | None:
-        """The slot or list of a task by its name."""
-        if not gone and (slot := self.slot_in(owner, name)) is not None:
-            return slot
-        said = set(content(name))
-        inside = self.graph.subtree(owner.id, gone=True)[1:]
-        named = [node for node in inside if node.active != gone and said <= set(content(node.title))]
-        exact = [node for node in named if said == set(content(node.title))]
-        chosen = exact or named
-        return (
-            max(chosen, key=lambda node: node.turn)
-            if gone and chosen
-            else chosen[0]
-            if len(chosen) == 1
-            else None
-        )
-
     def says_all(self, name: str) -> bool:
         """Whether words mean everything that there is somewhere, and are no name: 'all of it', 'the rest'."""
         begins = _ALL.match(name)
