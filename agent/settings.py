@@ -24,49 +24,91 @@ class Settings(BaseSettings):
         env_prefix="TASKLOOM_", env_ignore_empty=True, extra="ignore", frozen=True, populate_by_name=True
     )
 
-    model: str = Field(default="", description="Chat model; '' works without one.")
+    model: str = Field(
+        default="",
+        description="Chat model to use; without one, patterns and a small network read and templates reply.",
+    )
     openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
     openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
-    home: Path = Field(default=Path("~/.taskloom"), description="Where threads and memory are kept.")
-    memory: bool = Field(default=True, description="Keep and use long-term memory.")
+    home: Path = Field(default=Path("~/.taskloom"), description="Folder for threads and memory.")
+    memory: bool = Field(default=True, description="Whether to keep and use long-term memory.")
     judge: Literal["trained", "model"] = Field(
-        default="trained", description="Who judges what is proposed from memory: trained, or the model."
+        default="trained",
+        description="Who decides which remembered values fit: the trained judge, or the model.",
     )
     experience_addition: Addition = Field(
-        default="coarse", description="Which experiences are kept: fixed, all, coarse or strict."
+        default="coarse",
+        description="Which experiences to store: a fixed set (fixed), all, those not corrected "
+        "(coarse), or confirmed ones (strict).",
     )
     experience_deletion: Deletion = Field(
-        default="history", description="Which go again: none, periodic, history, combined or capacity."
+        default="history",
+        description="Which experiences to delete: none, unused (periodic), unhelpful (history), both "
+        "(combined), or those over the limit (capacity).",
     )
-    experience_period: int = Field(default=300, ge=1, description="Experiences that count as recent.")
-    experience_alpha: int = Field(default=0, ge=0, description="Idle: used at most so often in a period.")
-    experience_n: int = Field(default=5, ge=1, description="Judged by what came of it: used so often.")
-    experience_beta: float = Field(default=0.5, ge=0, le=1, description="Harmful: mean utility at or below.")
-    experience_limit: int = Field(default=1000, ge=1, description="Most experiences under capacity.")
+    experience_period: int = Field(default=300, ge=1, description="Length of a period, in experiences.")
+    experience_alpha: int = Field(
+        default=0, ge=0, description="Delete what was used at most this often per period (alpha)."
+    )
+    experience_n: int = Field(
+        default=5, ge=1, description="Judge an experience only after this many uses (n)."
+    )
+    experience_beta: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="Delete what was judged and has a mean utility of at most this, 0 to 1 (beta).",
+    )
+    experience_limit: int = Field(
+        default=1000, ge=1, description="With capacity: the most experiences to keep."
+    )
     embeddings: str = Field(
-        default="", description="Embedding model at the same endpoint; '' takes the built-in one."
+        default="", description="Embedding model at the same endpoint; without one, the built-in model."
     )
-    chroma_url: str | None = Field(default=None, description="Chroma server; default embedded under home.")
-    database_url: SecretStr | None = Field(default=None, description="PostgreSQL; has no effect so far.")
+    chroma_url: str | None = Field(
+        default=None,
+        description="Address of a Chroma server; without one, Chroma runs inside this process, under "
+        "the home folder.",
+    )
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="PostgreSQL for threads, calls and the queue of records; without one, SQLite files under "
+        "the home folder.",
+    )
     reader: Literal["auto", "model", "local"] = Field(
         default="auto",
-        description="Who reads: the model but for bare answers and sure values of slots (auto), the model "
-        "always, or never (local).",
+        description="Who reads messages: the model, except where the local reader is certain (auto); "
+        "always the model; or only the local reader (local).",
     )
     replies: Style = Field(
-        default="auto", description="Who writes replies; auto: templates, the model where none fits."
+        default="auto",
+        description="Who writes replies: templates, the model, or templates and the model where none "
+        "fits (auto).",
     )
-    tools: Path | None = Field(default=None, description="YAML file with tools; default none.")
+    tools: Path | None = Field(
+        default=None, description="YAML file that lists the tools; without one there are none."
+    )
     rerun: Literal["offer", "do"] = Field(
-        default="offer", description="Results that changes made stale: offer to make them again, or do it."
+        default="offer",
+        description="When a change makes a tool's result out of date: offer to run the tool again, or do it.",
     )
-    max_subtasks: int = Field(default=5, ge=0, description="Calls that the model may choose in one turn.")
-    act_seconds: float = Field(default=300.0, gt=0, description="Seconds for all calls of one turn.")
-    act_tokens: int = Field(default=50_000, ge=0, description="Tokens of a turn from which none is chosen.")
+    max_subtasks: int = Field(
+        default=5, ge=0, description="Most tool calls that the model may choose in one turn."
+    )
+    act_seconds: float = Field(
+        default=300.0, gt=0, description="Most seconds for all tool calls of one turn."
+    )
+    act_tokens: int = Field(
+        default=50_000,
+        ge=0,
+        description="Tokens used in a turn after which the model chooses no more tool calls.",
+    )
     model_timeout: float = Field(
-        default=20.0, gt=0, description="Seconds in which the model has to read what was said, or to reply."
+        default=20.0, gt=0, description="Seconds to wait for the model to read a message or write a reply."
     )
-    lock_timeout: float = Field(default=30.0, gt=0, description="Seconds to wait for a thread in use.")
+    lock_timeout: float = Field(
+        default=30.0, gt=0, description="Seconds to wait for a thread that is in use."
+    )
 
     @field_validator("home", "tools")
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .tasks import LIMITS, TaskGraph, TaskNode, text_fault
+from .tasks import DEPTH, LIMITS, TaskGraph, TaskNode, text_fault
 
 
 class Refusal(Exception):
@@ -49,12 +49,12 @@ class Change:
         """Change fields of a task; no revision is made where nothing would differ."""
         node = self.get(key)
         if any(getattr(node, name) != value for name, value in fields.items()):
-            _refuse_text(fields)
+            self._refuse(fields)
             self.put(node.changed(turn=self.turn, op=op or self.op, said=self.said, **fields))
 
     def new(self, **fields: Any) -> TaskNode:
         """Make a task."""
-        _refuse_text(fields)
+        self._refuse(fields)
         node = TaskNode(id=f"t{self._next}", turn=self.turn, op=self.op, said=self.said, **fields)
         self._next += 1
         self.put(node)
@@ -65,8 +65,13 @@ class Change:
         self.changed[node.id] = node
         self._pending.append(node)
 
-
-def _refuse_text(fields: dict[str, Any]) -> None:
-    for name in LIMITS.keys() & fields.keys():
-        if fault := text_fault(name, fields[name]):
-            raise Refusal(fault)
+    def _refuse(self, fields: dict[str, Any]) -> None:
+        """Refuse a text that no task can have, and a place too deep in other tasks."""
+        for name in LIMITS.keys() & fields.keys():
+            if fault := text_fault(name, fields[name]):
+                raise Refusal(fault)
+        parent, above = fields.get("parent"), 0
+        while parent is not None:
+            parent, above = self.get(parent).parent, above + 1
+        if above >= DEPTH:
+            raise Refusal(f"tasks within tasks can be {DEPTH} deep, and no deeper")

@@ -266,7 +266,9 @@ class InMemoryStore(BaseStore):
 def known_user(user: object) -> str:
     """The user, if it is one: a ValueError for what is empty or no text."""
     if not isinstance(user, str) or not user:
-        raise ValueError(f"a user is a text that is not empty, not {user!r}: nothing is kept without one")
+        raise ValueError(
+            f"a user must be a text that is not empty, not {user!r}: nothing is kept without one"
+        )
     return user
 
 

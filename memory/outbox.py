@@ -6,12 +6,12 @@ import json
 import sqlite3
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from threading import RLock
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from filelock import FileLock, Timeout
 
@@ -23,16 +23,16 @@ _BATCH = 64  # records put at a time
 _GIVE_UP = 3  # failures in a row after which it is the store that fails, and not a record
 _PATIENCE = 30  # seconds that one process waits for another
 
-_SCHEMA = """
+TABLE = """
 CREATE TABLE IF NOT EXISTS queue (
-    place INTEGER PRIMARY KEY AUTOINCREMENT,
-    user TEXT NOT NULL,     -- as JSON: not every text has bytes
+    place {number},
+    "user" TEXT NOT NULL,     -- as JSON: not every text has bytes
     id TEXT NOT NULL,
     record TEXT NOT NULL,
     since TEXT NOT NULL,
     tries INTEGER NOT NULL DEFAULT 0,
     error TEXT NOT NULL DEFAULT '',
-    UNIQUE (user, id)
+    UNIQUE ("user", id)
 )
 """
 
@@ -68,20 +68,54 @@ class _Row:
     tries: int
 
 
-class Outbox:
-    """A queue of records in a SQLite file. Several processes may add; one at a time moves records on.
+class Rows(Protocol):
+    """A change of the queue that is being made: statements, in which `?` stands for a value."""
 
-    A record waits in its newest form only. What failed before comes last, and one by one, so that a record
-    that always fails holds up no other; apart from that the oldest is first. Safe to use from threads.
-    """
+    def execute(self, statement: str, values: Sequence[Any] = (), /) -> Any:
+        """One statement; gives a cursor."""
+        ...
+
+    def executemany(self, statement: str, values: Sequence[Sequence[Any]], /) -> object:
+        """One statement, for each of several rows."""
+        ...
+
+
+class Queue(Protocol):
+    """A database with the table of the queue. Its errors are OutboxErrors. Safe to use from threads."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, in words."""
+        ...
+
+    def writing(self) -> AbstractContextManager[Rows]:
+        """One change at a time: kept as a whole when it ends, or not at all."""
+        ...
+
+    def alone(self) -> AbstractContextManager[bool]:
+        """Keeps out others who want the same; gives whether they let one in, within a time."""
+        ...
+
+    def scrub(self) -> None:
+        """Takes what was deleted off the disk."""
+        ...
+
+    def close(self) -> None:
+        """Closes it."""
+        ...
+
+
+class QueueFile:
+    """The queue in a SQLite file, for any number of processes."""
 
     def __init__(self, path: Path) -> None:
-        """Opens the queue; the file and its folder are made if need be, for this user's eyes only.
+        """Opens the file; it and its folder are made if need be, for this user's eyes only.
 
         Raises:
             OutboxError: not a queue, or no right to write there.
         """
         self._path = Path(path).absolute()
+        self.place = str(self._path)
         self._lock = RLock()
         self._moving = FileLock(f"{self._path}.lock", timeout=_PATIENCE, mode=0o600)
         with self._explained():
@@ -97,10 +131,74 @@ class Outbox:
                 # have too; waiting for the disk would be half of what a turn takes.
                 self._database.execute("PRAGMA synchronous = NORMAL")
                 self._database.execute("PRAGMA secure_delete = ON")
-                self._database.execute(_SCHEMA)
+                self._database.execute(TABLE.format(number="INTEGER PRIMARY KEY AUTOINCREMENT"))
             except sqlite3.Error:
                 self._database.close()
                 raise
+
+    @contextmanager
+    def writing(self) -> Iterator[Rows]:
+        """See `Queue`."""
+        with self._lock, self._explained():
+            self._database.execute("BEGIN IMMEDIATE")
+            with self._database:
+                yield self._database
+
+    @contextmanager
+    def alone(self) -> Iterator[bool]:
+        """See `Queue`."""
+        try:
+            self._moving.acquire()
+        except Timeout:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            self._moving.release()
+
+    def scrub(self) -> None:
+        """See `Queue`.
+
+        Raises:
+            OutboxError: another process is reading, and does not come to an end.
+        """
+        with self._lock, self._explained():
+            self._database.execute("VACUUM")
+            (busy, _, _) = self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise OutboxError(f"{self.place} is being read elsewhere: forget again to clear its log")
+
+    def close(self) -> None:
+        """See `Queue`."""
+        with self._lock:
+            self._database.close()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise OutboxError(
+                f"the queue {self.place} failed: {error}: see that there is room and a right to write; if it"
+                " is damaged move it away"
+            ) from error
+
+
+class Outbox:
+    """A queue of records in a database. Several processes may add; one at a time moves records on.
+
+    A record waits in its newest form only. What failed before comes last, and one by one, so that a record
+    that always fails holds up no other; apart from that the oldest is first. Safe to use from threads.
+    """
+
+    def __init__(self, queue: Path | Queue) -> None:
+        """Takes a queue, or the path of a SQLite file for one.
+
+        Raises:
+            OutboxError: not a queue, or no right to write there.
+        """
+        self._queue: Queue = QueueFile(queue) if isinstance(queue, Path) else queue
 
     def add(self, user: str, records: Sequence[AnyRecord]) -> None:
         """Queues records, in place of those with the same id; a killed process does not lose them any more.
@@ -112,10 +210,12 @@ class Outbox:
         if not user:
             raise ValueError("records are queued for a user, and this one is empty")
         since = now().isoformat()
-        rows = [(json.dumps(user), record.id, record.model_dump_json(), since) for record in records]
-        with self._transaction() as database:
-            database.executemany(
-                "INSERT OR REPLACE INTO queue (user, id, record, since) VALUES (?, ?, ?, ?)", rows
+        whose = json.dumps(user)
+        rows = {record.id: (whose, record.id, record.model_dump_json(), since) for record in records}
+        with self._queue.writing() as queue:
+            queue.executemany('DELETE FROM queue WHERE "user" = ? AND id = ?', [(whose, key) for key in rows])
+            queue.executemany(
+                'INSERT INTO queue ("user", id, record, since) VALUES (?, ?, ?, ?)', [*rows.values()]
             )
 
     def flush(self, store: Taker, user: str | None = None) -> int:
@@ -142,9 +242,10 @@ class Outbox:
 
     def waiting(self, user: str | None = None) -> tuple[Waiting, ...]:
         """What waits, of a user or of all, oldest first."""
-        with self._transaction() as database:
-            rows = database.execute(
-                "SELECT user, id, since, tries, error FROM queue WHERE ? IN ('', user) ORDER BY since, place",
+        with self._queue.writing() as queue:
+            rows = queue.execute(
+                """SELECT "user", id, since, tries, error FROM queue
+                WHERE ? IN ('', "user") ORDER BY since, place""",
                 ("" if user is None else json.dumps(user),),
             ).fetchall()
         return tuple(
@@ -154,18 +255,18 @@ class Outbox:
 
     def count(self, user: str | None = None, *, untried: bool = False) -> int:
         """How many records wait, of a user or of all; untried: only those that never failed."""
-        with self._transaction() as database:
-            (count,) = database.execute(
-                "SELECT COUNT(*) FROM queue WHERE ? IN ('', user) AND (tries = 0 OR NOT ?)",
+        with self._queue.writing() as queue:
+            (count,) = queue.execute(
+                """SELECT COUNT(*) FROM queue WHERE ? IN ('', "user") AND (tries = 0 OR NOT ?)""",
                 ("" if user is None else json.dumps(user), untried),
             ).fetchone()
         return int(count)
 
     def discard(self, user: str, ids: Sequence[str]) -> None:
         """Takes records out of the queue. Before they are deleted in the store, or they would come back."""
-        with self._alone(), self._transaction() as database:
-            database.executemany(
-                "DELETE FROM queue WHERE user = ? AND id = ?", [(json.dumps(user), key) for key in ids]
+        with self._alone(), self._queue.writing() as queue:
+            queue.executemany(
+                'DELETE FROM queue WHERE "user" = ? AND id = ?', [(json.dumps(user), key) for key in ids]
             )
 
     def forget(self, user: str) -> None:
@@ -174,17 +275,14 @@ class Outbox:
         Raises:
             OutboxError: another process is moving records, or reading, and does not come to an end.
         """
-        with self._alone(), self._lock, self._explained():
-            self._database.execute("DELETE FROM queue WHERE user = ?", (json.dumps(user),))
-            self._database.execute("VACUUM")
-            (busy, _, _) = self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if busy:
-            raise OutboxError(f"{self._path} is being read elsewhere: forget again to clear its log")
+        with self._alone():
+            with self._queue.writing() as queue:
+                queue.execute('DELETE FROM queue WHERE "user" = ?', (json.dumps(user),))
+            self._queue.scrub()
 
     def close(self) -> None:
-        """Closes the file."""
-        with self._lock:
-            self._database.close()
+        """Closes the queue."""
+        self._queue.close()
 
     def __enter__(self) -> Self:
         return self
@@ -196,9 +294,10 @@ class Outbox:
 
     def _batches(self, user: str | None) -> list[list[_Row]]:
         """All that waits: what is new in batches of one user, what failed before one by one."""
-        with self._transaction() as database:
-            found = database.execute(
-                "SELECT place, user, record, tries FROM queue WHERE ? IN ('', user) ORDER BY tries, place",
+        with self._queue.writing() as queue:
+            found = queue.execute(
+                """SELECT place, "user", record, tries FROM queue
+                WHERE ? IN ('', "user") ORDER BY tries, place""",
                 ("" if user is None else json.dumps(user),),
             ).fetchall()
         rows = [_Row(place, json.loads(user), record, tries) for place, user, record, tries in found]
@@ -219,13 +318,13 @@ class Outbox:
             if len(batch) == 1:
                 self._note(batch[0], f"{type(error).__name__}: {error}")
             return False
-        with self._transaction() as database:  # by place: a newer form that came meanwhile has another
-            database.executemany("DELETE FROM queue WHERE place = ?", [(row.place,) for row in batch])
+        with self._queue.writing() as queue:  # by place: a newer form that came meanwhile has another
+            queue.executemany("DELETE FROM queue WHERE place = ?", [(row.place,) for row in batch])
         return True
 
     def _note(self, row: _Row, error: str) -> None:
-        with self._transaction() as database:
-            database.execute(
+        with self._queue.writing() as queue:
+            queue.execute(
                 "UPDATE queue SET tries = tries + 1, error = ? WHERE place = ?", (error[:500], row.place)
             )
 
@@ -234,31 +333,10 @@ class Outbox:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Keeps other threads and processes from moving records: an older form may not pass a newer one."""
-        try:
-            self._moving.acquire()
-        except Timeout:
-            raise OutboxError(
-                f"another process has been moving the records of {self._path} for {_PATIENCE} s: see that its"
-                " store answers, or end it"
-            ) from None
-        try:
+        with self._queue.alone() as let_in:
+            if not let_in:
+                raise OutboxError(
+                    f"another process has been moving the records of {self._queue.place} for {_PATIENCE} s:"
+                    " see that its store answers, or end it"
+                )
             yield
-        finally:
-            self._moving.release()
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._explained():
-            self._database.execute("BEGIN IMMEDIATE")
-            with self._database:
-                yield self._database
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            raise OutboxError(
-                f"the queue {self._path} failed: {error}: see that there is room and a right to write; if it"
-                " is damaged move it away"
-            ) from error

@@ -131,7 +131,7 @@ class Corpus:
             ValueError: not a vector for each record, or of another d than the vectors so far.
         """
         if vectors.ndim != 2 or len(vectors) != len(records):
-            raise ValueError(f"{len(records)} records want as many vectors, got shape {vectors.shape}")
+            raise ValueError(f"{len(records)} records need as many vectors, got shape {vectors.shape}")
         if not records:
             return
         if self._rows and vectors.shape[1] != self._vectors.shape[1]:

@@ -92,7 +92,9 @@ class ChromaStore(BaseStore):
             StoreError: not an address, or no Chroma server is there.
         """
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
-            raise StoreError(f"{url!r} is no address of a server: TASKLOOM_CHROMA_URL=http://localhost:8000")
+            raise StoreError(
+                f"{url!r} is not the address of a server: TASKLOOM_CHROMA_URL=http://localhost:8000"
+            )
         with explained(url):
             client = _connect(url.rstrip("/"))
         return cls(client, embedder, where=url, folder=None)
@@ -257,7 +259,7 @@ class ChromaStore(BaseStore):
         if found is not None and made != self._embedder.name:
             raise EmbeddingMismatch(
                 f"the memory of {user!r} was embedded with {made!r}, and {self._embedder.name!r} is in use:"
-                " set TASKLOOM_EMBEDDINGS back, or embed it anew with `taskloom memory reembed`"
+                " set TASKLOOM_EMBEDDINGS back, or embed it again with `taskloom memory reembed`"
             )
         return found
 
@@ -431,7 +433,7 @@ def _connect(url: str) -> Client:
 
     with urlopen(f"{url}/api/v2/heartbeat", timeout=_PATIENCE) as reply:  # noqa: S310  # http or https
         if b"heartbeat" not in reply.read(1000):
-            raise ConnectionError("what answers to http there is not Chroma")
+            raise ConnectionError("the server at this address is not Chroma")
     address = {"chroma_server_host": url, "chroma_server_http_port": 8000}  # the port is the address's own
     client = Client(settings=_settings(chroma_api_impl="chromadb.api.fastapi.FastAPI", **address))
     for session in _sessions(client):

@@ -15,9 +15,11 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from . import dag
+from .shown import escaped, safe
 
 Turn = Annotated[int, Field(ge=0, le=10**9)]
 Status = Literal["open", "proposed", "filled", "done", "inactive", "removed"]
+BY_HAND = "edited by hand"  # in place of words, where none brought a state about
 GONE: frozenset[str] = frozenset({"inactive", "removed"})
 
 
@@ -29,7 +31,7 @@ class Revision(BaseModel):
     slot: str = Field(description="Dotted, value-free name, e.g. 'trip.destination'.")
     title: str = Field(description="What to call the task in a reply.")
     value: str | None = Field(default=None, description="What the slot holds, in the user's words.")
-    status: Status = "open"
+    status: Status = Field(default="open", description="How far it is; inactive and removed are out.")
     parent: str | None = Field(default=None, description="Id of the task this one is a part of.")
     depends_on: tuple[str, ...] = Field(default=(), description="Ids of prerequisites, also shared ones.")
     stale_since: Turn | None = Field(default=None, description="Turn in which a prerequisite changed.")
@@ -277,7 +279,7 @@ class TaskGraph(Mapping[str, TaskNode]):
     def to_json(self, *, indent: int | None = 2) -> str:
         """The whole graph, history included, as a JSON object with one list `tasks`."""
         tasks = [node.model_dump(mode="json", exclude_defaults=True) for node in self._nodes.values()]
-        return json.dumps({"tasks": tasks}, ensure_ascii=False, indent=indent)
+        return escaped(json.dumps({"tasks": tasks}, ensure_ascii=False, indent=indent))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> TaskGraph:
@@ -304,6 +306,9 @@ class TaskGraph(Mapping[str, TaskNode]):
                         raise GraphError(f"not a task export: {node.id}: {fault}")
         if faults := graph.faults():
             raise GraphError(f"not a sound task graph: {faults[0]}")
+        roots = [node.id for node in tasks if node.parent is None]
+        if sum(1 for _ in dag.levels(roots, lambda key: graph.children.get(key, ()))) > DEPTH:
+            raise GraphError(f"not a task export: tasks within tasks are more than {DEPTH} deep")
         return graph
 
     def to_mermaid(self) -> str:
@@ -364,6 +369,7 @@ def _number(key: str) -> int:
 
 
 LIMITS = {"slot": 200, "title": 1_000, "value": 20_000, "said": 4_000, "source": 200, "op": 40}
+DEPTH = 100  # tasks within tasks
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -404,4 +410,4 @@ _EXPORT: TypeAdapter[_Export] = TypeAdapter(_Export)
 
 def _mermaid_text(text: str) -> str:
     """Text that is safe between the quotes of a mermaid label."""
-    return " ".join(text.split()).replace("#", "#35;").replace('"', "#quot;").replace("`", "#96;")
+    return " ".join(safe(text).split()).replace("#", "#35;").replace('"', "#quot;").replace("`", "#96;")

@@ -17,7 +17,7 @@ def link(change: Change, op: Link) -> None:
     """A task rests on another from now on."""
     node, needed = change.active(op.task), change.active(op.on)
     if needed.id in node.depends_on or needed.parent == node.id:
-        raise Refusal(f"{node.title} rests on {needed.title} already")
+        raise Refusal(f"{node.title} depends on {needed.title} already")
     refuse_cycle(change.graph, node.id, needed.id)
     change.set(node.id, depends_on=(*node.depends_on, needed.id))
 
@@ -33,9 +33,9 @@ def unlink(change: Change, op: Unlink) -> None:
 def refuse_cycle(graph: TaskGraph, task: str, on: str) -> None:
     """Refuse an edge from a task to one that rests on it already (parts and prerequisites together)."""
     if task == on:
-        raise Refusal(f"{graph[task].title} cannot rest on itself")
+        raise Refusal(f"{graph[task].title} cannot depend on itself")
     if task in dag.reach([on], graph.rests_on):
-        raise Refusal(f"{graph[on].title} already rests on {graph[task].title}; that would be a circle")
+        raise Refusal(f"{graph[on].title} already depends on {graph[task].title}; that would be a circle")
 
 
 def make_stale(change: Change, before: TaskGraph, touched: Iterable[str]) -> tuple[str, ...]:

@@ -68,7 +68,7 @@ def undo(change: Change, op: Undo) -> None:
                     node.changed(turn=change.turn, op="undo", said=change.said, depends_on=(), undoes=turn)
                 )
         if _has_circle(change.graph):
-            raise Refusal(f"{why}: tasks would rest on each other in a circle")
+            raise Refusal(f"{why}: tasks would depend on each other in a circle")
 
 
 def _has_circle(graph: TaskGraph) -> bool:

@@ -5,10 +5,11 @@
     ask t2               a question for its value        which                a clarification
     crash / lost         the interpreter / the grounding fails
 
-Several commands go in one utterance, with `;` between them. The server test copies this file beside its
-langgraph.json.
+Several commands go in one utterance, with `;` between them or a line each. The server test copies this file
+beside its langgraph.json.
 """
 
+import re
 from collections.abc import Generator, Sequence
 from typing import Any
 
@@ -44,7 +45,7 @@ class Commands:
         free = Asked(kind="summary", free=True)
         steps = tuple(
             Step(text=part.strip(), act="set", asked=free if "free" in part else None)
-            for part in utterance.split(";")
+            for part in re.split(r"[;\n]\s*", utterance)
         )
         return Reading(steps, usage=Usage(model_calls=1, prompt_tokens=10, completion_tokens=2))
 

@@ -1043,6 +1043,13 @@ def test_the_inner_nodes_are_seen(tools: Tools) -> None:
     assert {"choose", "approve", "call", "record", "finish"} <= drawn
 
 
+def test_each_call_is_told_while_it_is_made(tools: Tools) -> None:
+    graph = build_graph(services(Equipment(registry=tools.registry())))
+    said: Any = {"messages": [HumanMessage(TRIP)]}
+    told: list[Any] = list(graph.stream(said, stream_mode="custom"))
+    assert {"node": "act", "doing": "Calling find", "tool": "find", "task": "t1"} in told
+
+
 def plan(size: int) -> str:
     nodes = [TaskNode(id="t1", slot="trip", title="trip", turn=1)]
     nodes += [

@@ -325,8 +325,8 @@ def test_no_file(tmp_path: Path) -> None:
         ("context: \x07", " is no YAML: "),
         ("a: !!int x", " is no YAML: "),
         ("a: " + "1" * 5000, " is no YAML: Exceeds the limit"),
-        ("[" * 5000, " is no configuration: nested too deeply"),
-        ("a: " * 1 + "{x: " * 3000, " is no configuration: nested too deeply"),
+        ("[" * 5000, " is not a configuration: nested too deeply"),
+        ("a: " * 1 + "{x: " * 3000, " is not a configuration: nested too deeply"),
         ("#" + "x" * SIZE, f" is larger than {SIZE:,} bytes"),
         ("--- 1\n--- 2", " is no YAML: expected a single document"),
         ("tools: []\ncontext: x\ntools: []", " is no YAML: tools is there twice in"),
@@ -347,7 +347,7 @@ def test_no_file(tmp_path: Path) -> None:
             "; tools.1.attempts: Input should be greater",
         ),
         ("tools: [{use: x, needs: day}]", ": tools.0.needs."),
-        ("tools: [{name: x}]", "tools.0: Value error, a tool wants either 'use' or 'llm'"),
+        ("tools: [{name: x}]", "tools.0: Value error, a tool needs either 'use' or 'llm'"),
         ("tools: [{use: x, llm: {template: x, output: {}}}]", "either 'use' or 'llm'"),
         ("tools: [{llm: {template: x}}]", "tools.0.llm.output: Field required"),
         ("tools: [{use: 'a:b', options: {x: 1}}]", "only a tool that ships has options: taskloom."),
@@ -417,7 +417,7 @@ def test_aliases_stand_for_so_much_and_no_more(text: str, load: Load) -> None:
 
 def test_an_alias_of_what_it_is_in(load: Load) -> None:
     for text in ("shared: {x: &a [*a]}", "&top {shared: *top}", "shared: {x: &a {b: [*a]}}"):
-        assert "an alias stands for what it is in" in refusal(load, text)
+        assert "an alias refers to the collection that contains it" in refusal(load, text)
 
 
 def test_aliases_that_people_write_are_fine(load: Load, shop: str) -> None:
@@ -454,7 +454,7 @@ def test_many_keys_are_read(load: Load) -> None:
         (".SHOP:buy", "the module .SHOP cannot be imported: TypeError"),
         ("SHOP:sell", ".py) has no sell"),
         ("SHOP:Shelf.take", ".py) has no Shelf.take"),
-        ("SHOP:PRICE", "5 is no Python function"),
+        ("SHOP:PRICE", "5 is not a Python function"),
         ("SHOP:vague", "'vague' cannot be a tool: there is no docstring; parameter 'item' has no annotation"),
         ("SHOP:desk", "an inner agent needs a name"),
     ],

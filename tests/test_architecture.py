@@ -62,16 +62,19 @@ def test_the_table_has_every_part() -> None:
     assert set(MAY_IMPORT) == set(PARTS)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_follow_the_page(path: Path) -> None:
-    part = path.relative_to(ROOT).parts[0]
-    for name in imported(path):
-        top, _, rest = name.partition(".")
-        if top == "taskloom":
-            assert rest.split(".")[0] in MAY_IMPORT[part] | {part}, f"{part} must not import {name}"
-        assert top not in PARTS, f"{name}: import it as taskloom.{name}, the host may have its own {top}"
-        if top in ONLY_IN:
-            assert str(path.relative_to(ROOT)) == ONLY_IN[top], f"{top} belongs in {ONLY_IN[top]} only"
+def test_imports_follow_the_page(subtests: pytest.Subtests) -> None:
+    for path in SOURCES:
+        with subtests.test(str(path.relative_to(ROOT))):
+            part = path.relative_to(ROOT).parts[0]
+            for name in imported(path):
+                top, _, rest = name.partition(".")
+                if top == "taskloom":
+                    assert rest.split(".")[0] in MAY_IMPORT[part] | {part}, f"{part} must not import {name}"
+                assert top not in PARTS, f"{name}: a host may have its own {top}, import taskloom.{name}"
+                if top in ONLY_IN:
+                    assert str(path.relative_to(ROOT)) == ONLY_IN[top], (
+                        f"{top} belongs in {ONLY_IN[top]} only"
+                    )
 
 
 def test_the_contracts_are_those_of_the_page() -> None:

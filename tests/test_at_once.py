@@ -33,6 +33,8 @@ from tests.scripted import Commands, services
 from tests.test_act import Tools
 from tests.test_act import services as tool_services
 
+pytestmark = pytest.mark.attack
+
 ROOT = Path(__file__).parent.parent
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "one"}}
 SIX, ROUNDS = range(6), 5

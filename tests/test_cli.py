@@ -287,7 +287,9 @@ def test_export_and_import(invoke: Invoke, script: Callable[[Any], Path], tmp_pa
     invoke("export", file, "--thread", "x", "--force")
     assert "taskloom chat --thread y" in invoke("import", file, "--thread", "y").stdout
     assert invoke("tasks", "--thread", "y").stdout == invoke("tasks", "--thread", "x").stdout
-    assert "--force puts the import in their place" in invoke("import", file, "--thread", "y", code=2).stderr
+    assert (
+        "use --force to replace them by the import" in invoke("import", file, "--thread", "y", code=2).stderr
+    )
     invoke("import", "-", "--thread", "y", "--force", input=file.read_bytes())
     assert "Loaded 2 tasks" in invoke("import", file).stdout
     assert len(json.loads(invoke("threads", "--json").stdout)) == 3
@@ -337,11 +339,11 @@ def test_a_chat_with_every_command(invoke: Invoke, tmp_path: Path, monkeypatch: 
         invoke, "/export", "n", "/export", "what", "y", "/import taskloom-c.json", "y", "/import none"
     )  # fmt: skip
     assert "Thread c (4 turns so far)." in again
-    assert (again.count("Write over it?"), again.count("Written to")) == (2, 1)
+    assert (again.count("Overwrite it?"), again.count("Written to")) == (2, 1)
     assert "Load 3 tasks in place of what is there?" in again
     assert "Loaded 3 tasks." in again
     assert "none: no such file or directory" in again
-    assert "Write over it?" in chat(invoke, "/why plaza", "/why cloud", "/export")
+    assert "Overwrite it?" in chat(invoke, "/why plaza", "/why cloud", "/export")
     assert json.loads((tmp_path / "taskloom-c.json").read_text(encoding="utf-8"))["tasks"]
 
 

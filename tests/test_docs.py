@@ -94,7 +94,7 @@ def test_the_script_shows_what_a_session_knows_of_the_one_before(
 
 def test_code_in_the_text_says_where_its_names_are_from() -> None:
     calls = re.findall(r"`([\w=]*(?:replace|[A-Z]\w+)\([^`]*\))`(?:\s+\(([^)]*)\))?", README)
-    assert len(calls) == 4
+    assert len(calls) == 3
     for code, beside in calls:
         found = {name for module in re.findall(r"`([\w.]+)`", beside) for name in dir(import_module(module))}
         assert set(re.findall(r"\b[A-Z]\w+", code)) - {"True"} <= found, code
@@ -134,12 +134,13 @@ def test_the_context_is_described() -> None:
     assert re.findall(r"`(\w+)`", listed[1]) == list(Context.model_fields)
 
 
-@pytest.mark.parametrize("line", EXAMPLES)
-def test_examples_use_commands_and_options_that_exist(line: str) -> None:
-    words = shlex.split(line.split("  #")[0].split(" | ")[0].split(" > ")[0])
-    command = PARTS[" ".join(words[1:3])] if words[1] in ("memory", "tools") else COMMANDS[words[1]]
-    options = {name for param in command.params for name in param.opts}
-    assert {word for word in words if word.startswith("--")} <= options
+def test_examples_use_commands_and_options_that_exist(subtests: pytest.Subtests) -> None:
+    for line in EXAMPLES:
+        with subtests.test(line):
+            words = shlex.split(line.split("  #")[0].split(" | ")[0].split(" > ")[0])
+            command = PARTS[" ".join(words[1:3])] if words[1] in ("memory", "tools") else COMMANDS[words[1]]
+            options = {name for param in command.params for name in param.opts}
+            assert {word for word in words if word.startswith("--")} <= options
 
 
 def test_the_readme_has_every_command_but_the_demo() -> None:
@@ -151,6 +152,8 @@ def test_the_targets_of_make_exist() -> None:
     named = set(re.findall(r"(?:^|`)make (\w+)", README, re.MULTILINE))
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert {"demo", "test", "serve"} == named <= targets
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"(?:^|`)make (\w+)", contributing, re.MULTILINE)) <= targets
     port = re.search(r"^PORT \?= (\d+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert port
     assert f"port {port[1]} " in README

@@ -48,7 +48,7 @@ def test_texts_get_vectors_of_length_one() -> None:
 def test_an_endpoint_that_gives_none_is_named(reply: Reply) -> None:
     with OpenAIServer([reply]) as server:
         embedder = EndpointEmbedder("small", None, server.url)
-        with pytest.raises(StoreError, match=r'embeddings "small" cannot be had .*TASKLOOM_EMBEDDINGS'):
+        with pytest.raises(StoreError, match=r'embeddings "small" cannot be loaded .*TASKLOOM_EMBEDDINGS'):
             embedder(["text"])
 
 

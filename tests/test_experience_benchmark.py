@@ -44,6 +44,7 @@ def run(out: Path, *arguments: str, seeds: int = 1, steps: int = 80) -> str:
 
 
 def test_it_prints_one_object_and_writes_its_plots(bench: Any, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="make check, which installs the extra `bench`")
     found = json.loads(run(tmp_path, "--json", seeds=2, steps=300))
     here = bench.measured(bench.all_runs(2, 300, at_once), 2)
     assert {**json.loads(json.dumps(bench.rounded(here))), "plots": found["plots"]} == found

@@ -180,7 +180,7 @@ def test_everything_that_is_missing_is_named_at_once() -> None:
 
 def test_what_is_no_function_is_refused() -> None:
     for thing in (partial(book, guests=2), len, Store, 5):
-        with pytest.raises(ToolDefinitionError, match="no Python function"):
+        with pytest.raises(ToolDefinitionError, match="not a Python function"):
             function_tool(thing)  # type: ignore[arg-type]
     with pytest.raises(ToolDefinitionError, match="a lambda has no name"):
         function_tool(lambda: 1)
@@ -384,7 +384,7 @@ def test_wrong_definitions_are_refused(model: ChatOpenAI) -> None:
         llm_function(**{**parts, **more}, model=model)
 
     for wrong, fault in (
-        ({"name": "a b"}, "'a b' is no name"),
+        ({"name": "a b"}, "'a b' is not a name"),
         ({"description": " "}, "the description is empty"),
         ({"template": ""}, "the template is empty"),
         ({"template": "<a"}, "'f' cannot be a tool: line 1, column 1"),

@@ -276,14 +276,16 @@ WISHES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("said", QUESTIONS)
-def test_a_question_only_asks(said: str) -> None:
-    assert only_asks(said)
+def test_a_question_only_asks(subtests: pytest.Subtests) -> None:
+    for said in QUESTIONS:
+        with subtests.test(said):
+            assert only_asks(said)
 
 
-@pytest.mark.parametrize("said", WISHES)
-def test_a_wish_or_news_in_the_form_of_a_question_does_more(said: str) -> None:
-    assert not only_asks(said)
+def test_a_wish_or_news_in_the_form_of_a_question_does_more(subtests: pytest.Subtests) -> None:
+    for said in WISHES:
+        with subtests.test(said):
+            assert not only_asks(said)
 
 
 PARTY = graph_of(

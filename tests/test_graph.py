@@ -1,5 +1,6 @@
 """One turn through the graph: nodes, state, schemas, approvals, errors, streaming."""
 
+import asyncio
 import copy
 import os
 import subprocess
@@ -19,7 +20,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Overwrite
 
-from taskloom.agent.graph.access import context_from, context_of
+from taskloom.agent.graph.access import context_from, context_of, last_exchanges
 from taskloom.agent.graph.build import NODES, Taskgraph, build_graph, make_graph
 from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.settings import Settings
@@ -53,7 +54,7 @@ def values(graph: Taskgraph) -> dict[str, str | None]:
 
 
 def test_the_nodes_are_those_of_the_design(graph: Taskgraph) -> None:
-    drawn = [name for name in graph.get_graph().nodes if not name.startswith("__")]
+    drawn = [name for name in graph.get_graph().nodes if name not in ("__start__", "__end__")]
     assert drawn == [*(node.__name__ for node in NODES), "act"]
     assert drawn[:3] == ["decompose", "classify_intent", "update_graph"]
     assert drawn[3:] == ["retrieve_closure", "fill_slots", "respond", "remember", "act"]
@@ -63,13 +64,54 @@ def test_schemas_are_described(graph: Taskgraph) -> None:
     context = graph.get_context_jsonschema()
     assert context is not None
     assert all(field["description"] for field in context["properties"].values())
-    assert set(graph.get_input_jsonschema()["properties"]) == {"messages", "load", "feedback", "shared"}
-    assert set(graph.get_output_jsonschema()["properties"]) == {"messages", "tasks", "turn"}
+    assert context["properties"]["model"]["__template_metadata__"] == {"kind": "llm"}
+    assert context["additionalProperties"] is False
+    given, made = graph.get_input_jsonschema(), graph.get_output_jsonschema()
+    assert set(given["properties"]) == {"messages", "load", "feedback", "shared"}
+    assert set(made["properties"]) == {"messages", "tasks", "turn"}
+    for schema in (given, made, *(made["$defs"][name] for name in ("Turn", "Change", "TaskNode"))):
+        bare = [name for name, field in schema["properties"].items() if not field.get("description")]
+        assert bare == []
+
+
+def test_the_drawing_has_the_nodes_of_a_turn_and_no_others(graph: Taskgraph) -> None:
+    for drawn in (graph.get_graph(), asyncio.run(graph.aget_graph())):
+        assert set(drawn.nodes) == {"__start__", "__end__", "act", *(node.__name__ for node in NODES)}
+
+
+def test_what_is_not_in_the_context_is_refused_by_name(graph: Taskgraph) -> None:
+    wrong: Any = {"usr_id": "ann"}
+    with pytest.raises(ValueError, match="no 'usr_id' in the context: it has user_id, model"):
+        say(graph, "task trip", wrong)
+    with pytest.raises(ValueError, match="no 'usr_id'"):
+        Context.model_validate(wrong)
+    assert graph.get_state(CONFIG).values == {}
+
+
+def test_a_run_tells_what_it_is_doing(graph: Taskgraph) -> None:
+    said: Any = {"messages": [HumanMessage("task trip")]}
+    told: list[Any] = list(graph.stream(said, CONFIG, stream_mode="custom"))
+    assert [event["node"] for event in told] == [node.__name__ for node in NODES]
+    assert told[0]["doing"] == "Reading what you said"
+
+
+@pytest.mark.parametrize("text", ["task trip; put t1 place Rome; ask t2; which", " "])
+def test_a_reply_by_template_streams_in_pieces_of_a_few_words(graph: Taskgraph, text: str) -> None:
+    given: Any = {"messages": [HumanMessage(text)]}
+    parts: list[Any] = [part for part, _ in graph.stream(given, CONFIG, stream_mode="messages")]
+    state = graph.get_state(CONFIG).values
+    assert len(parts) > 2
+    assert "".join(part.text for part in parts) == state["turn"].reply == state["messages"][-1].text
+    assert {part.id for part in parts} == {state["messages"][-1].id}
 
 
 def test_the_factory_builds_once_and_without_a_saver() -> None:
-    assert make_graph() is make_graph()
-    assert make_graph().checkpointer is None
+    async def made() -> tuple[Taskgraph, Taskgraph]:
+        return await asyncio.gather(make_graph(), make_graph())
+
+    one, other = asyncio.run(made())
+    assert one is other
+    assert one.checkpointer is None
 
 
 def test_rules_alone_without_a_model() -> None:
@@ -310,8 +352,46 @@ def test_the_reply_streams_and_a_new_id_withdraws_it() -> None:
 def test_a_template_reply_streams_too(graph: Taskgraph) -> None:
     pieces = [str(message.text) for message, _ in streamed(graph, "task a")]
     assert pieces[:2] == ["[1 tasks]", " add: ok."]
-    [only] = [str(message.text) for message, _ in streamed(graph, "")]
-    assert "did not get any words" in only
+
+
+def test_several_messages_of_the_user_are_one_turn(graph: Taskgraph) -> None:
+    texts = ("task trip; put t1 place Rome", "  ", "set t2 Oslo")
+    given: Any = {"messages": [HumanMessage(text) for text in texts]}
+    turn = graph.invoke(given, CONFIG)["turn"]
+    assert [change.refused for change in turn.changes] == [None] * 3
+    assert (turn.number, values(graph)) == (1, {"t1": None, "t2": "Oslo"})
+    assert say(graph, "ask t2")["turn"].utterance == "ask t2"
+
+
+def test_what_an_abandoned_turn_has_read_is_not_read_again(graph: Taskgraph) -> None:
+    say(graph, "task trip; put t1 place Rome")
+    assert "__interrupt__" in say(graph, "drop t1", ASK)
+    turn = say(graph, "set t2 Oslo")["turn"]
+    assert (turn.utterance, values(graph)) == ("set t2 Oslo", {"t1": None, "t2": "Oslo"})
+
+
+def test_exchanges_hold_all_that_was_said_before_a_reply() -> None:
+    said: list[Any] = [
+        HumanMessage("a"),
+        HumanMessage("b"),
+        AIMessage("c"),
+        AIMessage("d"),
+        HumanMessage("e"),
+    ]
+    assert last_exchanges(said) == (("a\nb", "c"),)
+    assert last_exchanges([*said, AIMessage("f")]) == (("a\nb", "c"), ("e", "f"))
+    assert last_exchanges([*said, AIMessage("f")], 1) == (("e", "f"),)
+
+
+@pytest.mark.parametrize("saver", [None, InMemorySaver()])
+def test_a_state_that_is_passed_back_is_refused_with_what_to_do(saver: Any) -> None:
+    graph = build_graph(services(), checkpointer=saver)
+    first = say(graph, "task trip")
+    again: Any = {**first, "messages": [HumanMessage("set t1 x")]}
+    with pytest.raises(ValueError, match=r"there is no '(tasks|turn)' in the input.*saver"):
+        graph.invoke(again, CONFIG)
+    with pytest.raises(ValueError, match="in the input"):
+        asyncio.run(graph.ainvoke(again, CONFIG))
 
 
 # ---- approvals ------------------------------------------------------------------------------------
@@ -447,11 +527,34 @@ def test_an_edit_from_outside_is_a_revision(graph: Taskgraph) -> None:
     assert "It is Bonn" in say(graph, "ask t2")["turn"].reply
 
 
+def test_an_edit_is_of_the_turn_that_it_comes_after_and_told_as_one(graph: Taskgraph) -> None:
+    say(graph, "task trip; put t1 place Rome")
+    say(graph, "which")
+    whole = graph.get_state(CONFIG).values["tasks"]["t1"].model_dump(mode="json")
+    edits = {"t1": whole, "t2": {"value": "Oslo"}, "t3": {"slot": "cart", "title": "cart"}}
+    asyncio.run(graph.aupdate_state(CONFIG, {"tasks": edits}))
+    tasks = graph.get_state(CONFIG).values["tasks"]
+    assert [(tasks[key].op, tasks[key].turn) for key in edits] == [("add", 1), ("edit", 2), ("edit", 2)]
+    assert tasks["t2"].said == tasks["t3"].said == "edited by hand"
+
+
+def test_the_reply_says_what_was_edited_by_hand() -> None:
+    graph = build_graph(default_services(Settings(memory=False, model="")), checkpointer=InMemorySaver())
+    say(graph, "Plan a trip to Rome.")
+    (key,) = [key for key, node in graph.get_state(CONFIG).values["tasks"].items() if node.value == "Rome"]
+    graph.update_state(CONFIG, {"tasks": {key: {"value": "Oslo"}}})
+    assert (
+        "Because in turn 1 it was edited by hand." in say(graph, "Why is the destination Oslo?")["turn"].reply
+    )
+    assert "it was edited by hand" in say(graph, "Wasn't the destination Rome?")["turn"].reply
+
+
 @pytest.mark.parametrize(
     ("tasks", "message"),
     [
         ({"t2": None}, "t2: expected a task, got NoneType"),
         ({"t2": {"status": "lost"}}, "t2: status"),
+        ({"t2": {"valeu": "Oslo"}}, "t2: there is no field 'valeu': a task has slot, title, value"),
         ({"t2": {"parent": "t9"}}, "t2 points to t9"),
         ({"t1": {"parent": "t2"}}, "cycle"),
         ({"t2": {"id": "t3"}}, "calls itself 't3'"),

@@ -397,15 +397,17 @@ FAIR: list[tuple[Plan, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("plan", "reply"), INVENTED, ids=[reply for _, reply in INVENTED])
-def test_an_invention_is_found(plan: Plan, reply: str) -> None:
-    assert ungrounded(reply, plan.brief()), reply
-    assert faults_of(reply, plan.brief())
+def test_an_invention_is_found(subtests: pytest.Subtests) -> None:
+    for plan, reply in INVENTED:
+        with subtests.test(reply):
+            assert ungrounded(reply, plan.brief()), reply
+            assert faults_of(reply, plan.brief())
 
 
-@pytest.mark.parametrize(("plan", "reply"), FAIR, ids=[reply for _, reply in FAIR])
-def test_a_fair_reply_passes(plan: Plan, reply: str) -> None:
-    assert ungrounded(reply, plan.brief()) == []
+def test_a_fair_reply_passes(subtests: pytest.Subtests) -> None:
+    for plan, reply in FAIR:
+        with subtests.test(reply):
+            assert ungrounded(reply, plan.brief()) == []
 
 
 def test_the_fault_says_what_is_wrong() -> None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import product
 from typing import Any, TypeAlias
 
 import pytest
@@ -384,8 +385,6 @@ SCENES = [
     ),
 ]  # fmt: skip
 
-scenes = pytest.mark.parametrize("scene", SCENES, ids=[scene.name for scene in SCENES])
-
 
 def after(reading: Reading, view: View) -> tuple[TaskGraph, tuple[Operation, ...]]:
     """The graph after the reading is grounded and carried out, and the operations."""
@@ -408,27 +407,29 @@ def strangers(lines: Iterable[str], patterns: Sequence[str]) -> list[str]:
     ]
 
 
-@scenes
-def test_words_have_the_effect_that_is_meant(reader: Reader, scene: Scene) -> None:
-    view = scene.view()
-    graph, operations = after(reader.read(scene.said, view, scene.steps), view)
-    then, now = lines_of(view.graph), lines_of(graph)
-    assert strangers([line for line in then if line not in now], scene.gone) == []
-    assert strangers([line for line in now if line not in then], scene.new) == []
-    assert any(isinstance(operation, Clarify) for operation in operations) == scene.asks
+def test_words_have_the_effect_that_is_meant(reader: Reader, subtests: pytest.Subtests) -> None:
+    for scene in SCENES:
+        with subtests.test(scene.name):
+            view = scene.view()
+            graph, operations = after(reader.read(scene.said, view, scene.steps), view)
+            then, now = lines_of(view.graph), lines_of(graph)
+            assert strangers([line for line in then if line not in now], scene.gone) == []
+            assert strangers([line for line in now if line not in then], scene.new) == []
+            assert any(isinstance(operation, Clarify) for operation in operations) == scene.asks
 
 
-@scenes
-def test_steps_are_sound_and_the_same_each_time(reader: Reader, scene: Scene) -> None:
-    view = scene.view()
-    reading = reader.read(scene.said, view, scene.steps)
-    assert reading.steps
-    for step in reading.steps:
-        assert step.text.strip()
-        assert set(ids_of(step)) <= view.graph.keys()
-    assert all(step.act != "unsure" for step in reading.steps) or not reading.sure
-    again = reader.read(scene.said, scene.view(), scene.steps)
-    assert (again.steps, again.sure, again.by) == (reading.steps, reading.sure, reading.by)
+def test_steps_are_sound_and_the_same_each_time(reader: Reader, subtests: pytest.Subtests) -> None:
+    for scene in SCENES:
+        with subtests.test(scene.name):
+            view = scene.view()
+            reading = reader.read(scene.said, view, scene.steps)
+            assert reading.steps
+            for step in reading.steps:
+                assert step.text.strip()
+                assert set(ids_of(step)) <= view.graph.keys()
+            assert all(step.act != "unsure" for step in reading.steps) or not reading.sure
+            again = reader.read(scene.said, scene.view(), scene.steps)
+            assert (again.steps, again.sure, again.by) == (reading.steps, reading.sure, reading.by)
 
 
 def ids_of(step: Step) -> Iterator[str]:
@@ -464,19 +465,18 @@ QUESTIONS: list[tuple[str, Sequence[Operation], set[QuestionKind], dict[str, Any
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("said", "before", "kinds", "more"), QUESTIONS, ids=[case[0] for case in QUESTIONS])
-def test_a_question_only_checks(
-    reader: Reader, said: str, before: Sequence[Operation], kinds: set[QuestionKind], more: dict[str, Any]
-) -> None:
-    view = Scene("", said, before, []).view()
-    reading = reader.read(said, view, [{"act": "ask", "q": min(kinds), **more}])
-    assert {step.act for step in reading.steps} == {"ask"}
-    assert {step.intent for step in reading.steps} <= {"check", None}
-    graph, operations = after(reading, view)
-    assert graph == view.graph
-    found = [operation.question.kind for operation in operations if isinstance(operation, Check)]
-    assert len(found) == len(operations) > 0
-    assert set(found) <= kinds
+def test_a_question_only_checks(reader: Reader, subtests: pytest.Subtests) -> None:
+    for said, before, kinds, more in QUESTIONS:
+        with subtests.test(said):
+            view = Scene("", said, before, []).view()
+            reading = reader.read(said, view, [{"act": "ask", "q": min(kinds), **more}])
+            assert {step.act for step in reading.steps} == {"ask"}
+            assert {step.intent for step in reading.steps} <= {"check", None}
+            graph, operations = after(reading, view)
+            assert graph == view.graph
+            found = [operation.question.kind for operation in operations if isinstance(operation, Check)]
+            assert len(found) == len(operations) > 0
+            assert set(found) <= kinds
 
 
 # ---- what changes nothing -------------------------------------------------------------------------
@@ -516,22 +516,21 @@ NONSENSE = [
 ]
 
 
-@pytest.mark.parametrize("said", SMALL_TALK)
-def test_small_talk_changes_nothing(reader: Reader, said: str) -> None:
-    view = Scene("", said, TRIP, []).view()
-    graph, _ = after(reader.read(said, view, CHAT), view)
-    assert graph == view.graph
+def test_small_talk_changes_nothing(reader: Reader, subtests: pytest.Subtests) -> None:
+    for said in SMALL_TALK:
+        with subtests.test(said):
+            view = Scene("", said, TRIP, []).view()
+            graph, _ = after(reader.read(said, view, CHAT), view)
+            assert graph == view.graph
 
 
-@pytest.mark.parametrize("before", [(), TRIP], ids=["nothing", "trip"])
-@pytest.mark.parametrize("said", NONSENSE, ids=lambda said: ascii(said)[:30])
-def test_what_cannot_be_read_is_talk_or_a_question_back(
-    reader: Reader, said: str, before: Sequence[Operation]
-) -> None:
-    view = Scene("", said, before, []).view()
-    graph, operations = after(reader.read(said, view, CHAT), view)
-    assert graph == view.graph
-    assert all(isinstance(operation, Clarify) for operation in operations)
+def test_what_cannot_be_read_is_talk_or_a_question_back(reader: Reader, subtests: pytest.Subtests) -> None:
+    for said, before in product(NONSENSE, ((), TRIP)):
+        with subtests.test(f"{ascii(said)[:30]} with {len(before)} operations before"):
+            view = Scene("", said, before, []).view()
+            graph, operations = after(reader.read(said, view, CHAT), view)
+            assert graph == view.graph
+            assert all(isinstance(operation, Clarify) for operation in operations)
 
 
 # ---- what is quoted is data -----------------------------------------------------------------------

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from taskloom.tools.calls import Result
 from taskloom.tools.errors import ToolError
-from taskloom.tools.journal import Entry, FileJournal, Journal, MemoryJournal, key_of
+from taskloom.tools.journal import Entry, FileJournal, Journal, JournalFile, MemoryJournal, key_of
 
 DONE = Result(status="done", text="booked BA7")
 
@@ -153,6 +153,11 @@ def opened(path: Path) -> Iterator[FileJournal]:
     journal.shut()
 
 
+def file_of(journal: FileJournal) -> sqlite3.Connection:
+    assert isinstance(journal._database, JournalFile)
+    return journal._database._db
+
+
 BEGIN = """
 import sys
 from pathlib import Path
@@ -196,6 +201,7 @@ def test_only_its_owner_may_read_it(path: Path, opened: FileJournal) -> None:
     assert [stat.S_IMODE(one.stat().st_mode) for one in path.parent.glob("calls.sqlite*")] == [0o600]
 
 
+@pytest.mark.attack
 def test_forget_leaves_no_byte_of_a_user(path: Path, opened: FileJournal) -> None:
     long = entry("k1", user="ann-of-oslo").model_copy(update={"args": {"note": "secret sea view " * 2_000}})
     opened.begin(long)
@@ -215,8 +221,8 @@ def test_a_closed_call_leaves_no_byte_either(path: Path, opened: FileJournal) ->
 
 
 def test_a_full_disk_is_told(path: Path, opened: FileJournal) -> None:
-    (pages,) = opened._db.execute("PRAGMA page_count").fetchone()
-    opened._db.execute(f"PRAGMA max_page_count = {pages}")  # as a full disk does: SQLITE_FULL
+    (pages,) = file_of(opened).execute("PRAGMA page_count").fetchone()
+    file_of(opened).execute(f"PRAGMA max_page_count = {pages}")  # as a full disk does: SQLITE_FULL
     large = entry("k").model_copy(update={"args": {"note": "x" * 100_000}})
     with pytest.raises(
         ToolError, match=r"the journal of calls .*calls.sqlite fails: database or disk is full"
@@ -227,7 +233,7 @@ def test_a_full_disk_is_told(path: Path, opened: FileJournal) -> None:
 
 
 def test_a_journal_that_may_not_be_written_is_told(path: Path, opened: FileJournal) -> None:
-    opened._db.execute("PRAGMA query_only = ON")
+    file_of(opened).execute("PRAGMA query_only = ON")
     for act in (lambda: opened.begin(entry("k")), lambda: opened.close(["k"]), lambda: opened.forget("ann")):
         with pytest.raises(
             ToolError, match=r"the journal of calls .* fails: attempt to write a readonly database"
@@ -241,6 +247,7 @@ def test_a_place_where_none_can_be_is_told(tmp_path: Path) -> None:
         FileJournal(tmp_path / "file" / "calls.sqlite")
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize(
     "broken", [lambda data: b"x" * 5_000, lambda data: data[:100] + b"\xff" * len(data[100:])]
 )
@@ -259,5 +266,5 @@ def test_an_entry_of_another_form_is_told(path: Path, opened: FileJournal) -> No
         database.execute("""UPDATE calls SET entry = '{"key": "k"}'""")
     database.close()
     for act in (lambda: opened.open("a"), lambda: opened.begin(entry("k")), lambda: opened.end("k", DONE)):
-        with pytest.raises(ToolError, match="holds an entry that cannot be read; move the file away"):
+        with pytest.raises(ToolError, match="holds an entry that cannot be read; move it away"):
             act()

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.attack
+
 ROOT = Path(__file__).parent.parent
 FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"
 KILLS = 200 if FULL else 20

@@ -19,6 +19,8 @@ from taskloom.agent.turn.reading import View
 from taskloom.memory.operations import Clarify
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
+pytestmark = pytest.mark.attack
+
 REPEATED = {
     "letters": "a", "capitals": "A", "digits": "7", "blanks": " ", "line ends": "\n", "tabs": "\t ",
     "full stops": ".", "commas": ",", "dashes": "-", "long dashes": "—", "question marks": "?",
@@ -147,6 +149,7 @@ def growth(make: Callable[[int], str], size: int) -> float:
     return min(found)
 
 
+FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"  # all kinds take minutes
 MOST = 3.2  # times as long for twice the text: 2 is linear, 4 quadratic
 
 
@@ -157,8 +160,7 @@ def test_there_are_many_kinds_of_texts_and_all_are_as_long_as_asked() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.environ.get("HYPOTHESIS_PROFILE") != "full", reason="minutes; run with FULL=1")
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", KINDS if FULL else ())
 def test_twice_the_text_takes_about_twice_the_time(name: str) -> None:
     spent("hello")
     assert growth(KINDS[name], 900) < MOST, name

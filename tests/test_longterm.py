@@ -420,6 +420,7 @@ def test_a_folder_that_is_open_elsewhere_is_told_and_what_is_kept_comes_in_later
         assert waits(talk) == 0
 
 
+@pytest.mark.attack
 def test_a_damaged_folder_is_told_and_nothing_is_lost(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "chroma.sqlite3").write_bytes(b"no database" * 100)
@@ -598,6 +599,7 @@ def test_nothing_is_embedded_to_look_up_where_nothing_is_kept(tmp_path: Path) ->
     assert embedder.calls > 0
 
 
+@pytest.mark.attack
 def test_a_damaged_queue_costs_the_memory_and_not_the_turn(tmp_path: Path, store: InMemoryStore) -> None:
     (tmp_path / "outbox.sqlite").write_bytes(b"no database" * 500)
     talk = Talk(tmp_path, store)

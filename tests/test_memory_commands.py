@@ -318,6 +318,7 @@ def inflated(data: bytes) -> Iterator[bytes]:
         yield text
 
 
+@pytest.mark.attack
 def test_forget_takes_single_records_with_their_bytes(filled: Path, invoke: Invoke) -> None:
     assert holding(filled, b"Bergen")
     assert "Forgot 2 records." in invoke("forget", "u1", "u1aaaa", "e1").stdout
@@ -327,6 +328,7 @@ def test_forget_takes_single_records_with_their_bytes(filled: Path, invoke: Invo
     assert holding(filled, b"TX-42")
 
 
+@pytest.mark.attack
 def test_forget_with_threads_takes_the_journal_of_calls_too(filled: Path, invoke: Invoke) -> None:
     journal = FileJournal(filled / JOURNAL)
     for user in (LOCAL, "eve"):
@@ -355,6 +357,7 @@ def test_forget_wants_to_know_what(filled: Path, invoke: Invoke) -> None:
 MINE, THEIRS = "Zyxquartz", "Wvuobsidian"
 
 
+@pytest.mark.attack
 def test_forgetting_all_with_threads_leaves_no_byte_of_one_user_and_all_of_the_other(
     home: Path, invoke: Invoke
 ) -> None:

@@ -164,7 +164,7 @@ STEPS = st.builds(
 
 
 @settings(
-    max_examples=1500,
+    max_examples=min(1500, 3 * settings().max_examples),
     derandomize=True,
     database=None,
     phases=[Phase.generate, Phase.shrink],

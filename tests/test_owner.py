@@ -27,6 +27,8 @@ from taskloom.agent.turn.state import Context
 from tests.scripted import services
 from tests.test_memory_commands import holding
 
+pytestmark = pytest.mark.attack
+
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "one"}}
 ANN, BOB = Context(user_id="ann"), Context(user_id="bob")
 MINE = "Zyxquartz"

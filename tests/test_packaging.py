@@ -52,16 +52,25 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     return done.stdout
 
 
+def in_the_image(folder: Path) -> Path:
+    """A folder with what Docker is given of the checkout: all is left out but what .dockerignore names."""
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    first, *rules = [line for line in lines if line and not line.startswith("#")]
+    assert first == "*"
+    for name in (rule[1:] for rule in rules if rule.startswith("!")):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, folder)
+    return folder
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if given := os.environ.get("TASKLOOM_WHEEL"):
         return ROOT / given
     # From a copy, because building leaves files behind and other tests run at the same time.
-    copy = tmp_path_factory.mktemp("copy")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, copy)
-    for part in PARTS:
-        shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
+    copy = in_the_image(tmp_path_factory.mktemp("copy"))
     # The source distribution first and the wheel from it, so that nothing is missing in either.
     run(sys.executable, "-m", "build", "--no-isolation", copy, cwd=copy)
     (built,) = (copy / "dist").glob("*.whl")
@@ -130,7 +139,8 @@ def test_the_constraints_hold_every_dependency() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = [line for line in lines if line and not line.startswith("#")]
     assert [line for line in pins if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
-    wanted = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"]
+    extras = PROJECT["optional-dependencies"]
+    wanted = [*PROJECT["dependencies"], *extras["dev"], *extras["browser"], *extras["bench"]]
     assert {normal(line) for line in wanted} <= {normal(line) for line in pins}
 
 
@@ -144,5 +154,18 @@ def test_every_library_that_the_code_imports_is_a_dependency() -> None:
             if isinstance(node, ast.ImportFrom) and not node.level and node.module:
                 names = [node.module]
             for top in {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"taskloom"}:
-                found = {normal(name) for name in providers[top]}
+                found = {normal(name) for name in providers.get(top, [top])}  # an extra may not be installed
                 assert found & declared, f"{path.relative_to(ROOT)} imports {top}, of {found}"
+
+
+def test_an_image_is_described_by_what_docker_is_given(tmp_path: Path) -> None:
+    """The wheel of the other tests is built from the same files."""
+    folder = in_the_image(tmp_path)
+    kept = {path.name for path in folder.iterdir()}
+    assert kept == {*PARTS, "app.py", "langgraph.json", "pyproject.toml", "README.md", "LICENSE"}
+    run(sys.executable, "-m", "langgraph_cli", "dockerfile", folder / "Dockerfile", cwd=folder,
+        LANGGRAPH_CLI_NO_ANALYTICS="1")  # fmt: skip
+    dockerfile = (folder / "Dockerfile").read_text()
+    assert f"ADD . /deps/{folder.name}" in dockerfile
+    (graphs,) = re.findall(r"^ENV LANGSERVE_GRAPHS='(.*)'$", dockerfile, re.MULTILINE)
+    assert json.loads(graphs) == {"taskloom": "taskloom.agent.graph:make_graph"}

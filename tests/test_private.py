@@ -13,6 +13,8 @@ from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.memory.private import keep_private
 from taskloom.tools.journal import Entry, FileJournal
 
+pytestmark = pytest.mark.attack
+
 
 @pytest.fixture(autouse=True)
 def _ordinary_umask() -> Iterator[None]:

@@ -96,19 +96,20 @@ READINGS: list[tuple[str, str, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "kind", "more"), READINGS, ids=[text for text, _, _ in READINGS])
-def test_how_a_question_is_read(text: str, kind: str, more: dict[str, Any]) -> None:
-    step = read_question(text)
-    assert step.asked is not None
-    read = {
-        "target": step.target,
-        "within": step.within,
-        "slot": step.slot or "",
-        "value": step.asked.value or "",
-    }
-    wanted = {name: more.get(name, "") for name in read}
-    assert (step.asked.kind, read) == (kind, wanted)
-    assert (step.asked.act, step.asked.denied) == (more.get("act"), more.get("denied", False))
+def test_how_a_question_is_read(subtests: pytest.Subtests) -> None:
+    for text, kind, more in READINGS:
+        with subtests.test(text):
+            step = read_question(text)
+            assert step.asked is not None
+            read = {
+                "target": step.target,
+                "within": step.within,
+                "slot": step.slot or "",
+                "value": step.asked.value or "",
+            }
+            wanted = {name: more.get(name, "") for name in read}
+            assert (step.asked.kind, read) == (kind, wanted)
+            assert (step.asked.act, step.asked.denied) == (more.get("act"), more.get("denied", False))
 
 
 @pytest.mark.parametrize(

@@ -116,4 +116,4 @@ def test_a_host_that_was_first_is_told_and_doctor_says_so(tmp_path: Path) -> Non
     assert shown.startswith(late)  # as the host's log has it
     assert f"telemetry WRONG {late}, and reports home: start with ORT_DISABLE_TELEMETRY=1" in shown
     assert "telemetry ok" in doctor("import onnxruntime", ORT_DISABLE_TELEMETRY="1")
-    assert "telemetry onnxruntime reports home: unset" in doctor("import os", ORT_DISABLE_TELEMETRY="0")
+    assert "telemetry onnxruntime sends usage data: unset" in doctor("import os", ORT_DISABLE_TELEMETRY="0")

@@ -88,15 +88,17 @@ hello
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize(("utterance", "request_", "changes"), BACK, ids=[row[0] for row in BACK])
-def test_what_points_back_is_taken_out(utterance: str, request_: str, changes: str) -> None:
-    assert parse_reference(utterance) == Reference(request_, changes)
-    assert parse_reference(f"  {utterance.replace(' ', chr(10), 1)} ") == Reference(request_, changes)
+def test_what_points_back_is_taken_out(subtests: pytest.Subtests) -> None:
+    for utterance, request_, changes in BACK:
+        with subtests.test(utterance):
+            assert parse_reference(utterance) == Reference(request_, changes)
+            assert parse_reference(f"  {utterance.replace(' ', chr(10), 1)} ") == Reference(request_, changes)
 
 
-@pytest.mark.parametrize("utterance", NOT_BACK)
-def test_changes_questions_and_small_talk_do_not_point_back(utterance: str) -> None:
-    assert parse_reference(utterance) is None
+def test_changes_questions_and_small_talk_do_not_point_back(subtests: pytest.Subtests) -> None:
+    for utterance in NOT_BACK:
+        with subtests.test(utterance):
+            assert parse_reference(utterance) is None
 
 
 TAKEN_FOR_A_REFERENCE = """
@@ -121,11 +123,12 @@ def test_no_text_breaks_it(text: str) -> None:
     asks_of_the_past(text, answered=False)
 
 
-@pytest.mark.parametrize("utterance", [row[0] for row in BACK])
-def test_what_is_left_points_back_no_more(utterance: str) -> None:
-    reference = parse_reference(utterance)
-    assert reference is not None
-    assert parse_reference(reference.words("book a hotel")) is None
+def test_what_is_left_points_back_no_more(subtests: pytest.Subtests) -> None:
+    for utterance, _, _ in BACK:
+        with subtests.test(utterance):
+            reference = parse_reference(utterance)
+            assert reference is not None
+            assert parse_reference(reference.words("book a hotel")) is None
 
 
 @pytest.mark.parametrize(

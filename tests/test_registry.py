@@ -173,8 +173,8 @@ def test_all_faults_are_told_at_once() -> None:
 
 
 def test_what_is_no_tool_at_all() -> None:
-    assert "is no Python function" in refusal(5)
-    assert "is no Python function" in refusal(Shout)
+    assert "is not a Python function" in refusal(5)
+    assert "is not a Python function" in refusal(Shout)
     assert "no docstring" in refusal(lambda: None)
     assert "no description" in refusal(
         StructuredTool(name="mute", description=" ", func=plain, args_schema={})

@@ -185,7 +185,28 @@ def test_members_that_join_and_leave_are_told_with_the_list_they_leave() -> None
 def test_a_long_list_is_cut_and_says_how_long_it_is() -> None:
     talk = cart()
     reply = talk(*(Add(slot=f"cart.item{n}", title=f"thing {n}", parent="t1") for n in range(10, 40)))
-    assert "and 26 more (34 in all)" in reply
+    assert "(30 in all)" in reply
+    assert reply.endswith("… (34 in all).")
+    assert len(reply) <= 240
+
+
+def test_a_plan_goes_by_its_short_title() -> None:
+    talk = Talk()
+    talk(
+        Add(slot="talks", title="I'm giving two talks, one on graphs on Monday and one on memory on Tuesday")
+    )
+    reply = talk(Add(slot="talks.day", title="day", value="Monday", parent="t1"))
+    assert "I'm" not in reply
+    assert "one on memory" not in reply
+    assert talk(Inactivate(task="t1")) == 'Put "giving two talks…" with its one part on hold.'
+    assert talk(Restore(task="t1")) == '"giving two talks…" is back in the plan: day Monday.'
+
+
+def test_no_fault_of_the_inside_is_shown() -> None:
+    talk = cart()
+    for operation in (Update(task="t1", title=" "), Update(task="t2", value="a\x00b"), Remove(task="t99")):
+        assert "so I left it as it is" in talk(operation)
+    assert talk(Undo(turn=77)).endswith(": turn 77 changed nothing.")
 
 
 def test_a_replacement_names_where() -> None:

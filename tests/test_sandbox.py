@@ -27,6 +27,8 @@ from taskloom.tools.errors import NotAllowedError, UnavailableError
 from taskloom.tools.limits import WAYS, Limits, SandboxResult
 from taskloom.tools.sandbox import Sandbox, missing
 
+pytestmark = pytest.mark.attack
+
 QUICK = Limits(wall=30, cpu=2, memory=256 << 20, file=1 << 20, folder=4 << 20, files=100, output=10_000)
 SECRET = "hunter2-" + secrets.token_hex(8)
 

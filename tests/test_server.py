@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,12 @@ SETTINGS = {
 }
 
 
+TRAVEL = '''
+def search_flights(destination: str, date: str) -> str:
+    """Look up when planes leave."""
+    return f"10:40 to {destination} on {date}"
+'''
+TOOLS = "tools: [{use: travel:search_flights, needs: [destination, date], gives: flights}]"
 AUTH = """
 from langgraph_sdk import Auth
 
@@ -39,30 +47,42 @@ async def who(headers):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A client of the project's graph, and of one of scripted parts."""
-    with serving(tmp_path_factory.mktemp("server")) as url, get_sync_client(url=url) as client:
+    """A client of the project's graph, with a file of tools, and of one of scripted parts."""
+    home = tmp_path_factory.mktemp("server")
+    (home / "travel.py").write_text(TRAVEL)
+    (home / "agent.yaml").write_text(TOOLS)
+    with serving(home) as url, get_sync_client(url=url) as client:
         yield client
+    log = (home / "log").read_text()
+    assert "BlockingError" not in log
+    assert "deserializ" not in log.lower()  # a warning of types that a saver does not know
 
 
 @contextmanager
 def serving(home: Path, *, under: Sequence[str] = (), **more: Any) -> Iterator[str]:
-    """A server, by its address; under: what its command is given to; more: of its configuration."""
+    """A server as `make serve` starts it, by its address.
+
+    under: what its command is given to; more: of its configuration.
+    """
     shutil.copy(ROOT / "tests" / "scripted.py", home / "scripted.py")
     config = json.loads((ROOT / "langgraph.json").read_text())
-    config["graphs"]["scripted"] = "scripted:make_graph"
+    shutil.copy(ROOT / "app.py", home / "app.py")
+    config["graphs"] |= {"scripted": "scripted:make_graph", "file": "./app.py:make_graph"}
     (home / "langgraph.json").write_text(
         json.dumps({"dependencies": ["."], "graphs": config["graphs"], **more})
     )
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [
-        *under, sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload",
-        "--host", "127.0.0.1", "--port", str(port),
-    ]  # fmt: skip
+    made = subprocess.run(["make", "-n", "serve", f"PORT={port}"], cwd=ROOT, capture_output=True, check=True)
+    _, *arguments = shlex.split(made.stdout.decode().splitlines()[-1])
+    command = [*under, sys.executable, "-m", "langgraph_cli", *arguments, "--no-reload"]
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("COV", "OPENAI"))
     }
+    environment.setdefault("TASKLOOM_HOME", str(home / "home"))
+    if (home / "agent.yaml").exists():
+        environment["TASKLOOM_TOOLS"] = str(home / "agent.yaml")
     log = (home / "log").open("w")
     process = subprocess.Popen(
         command, cwd=home, env={**environment, **SETTINGS}, stdout=log, stderr=log, start_new_session=True
@@ -117,13 +137,20 @@ def test_schemas_are_there(server: Any) -> None:
 def test_the_graph_is_drawn_with_its_nodes(server: Any) -> None:
     drawn = server.assistants.get_graph(assistant(server, "taskloom"))
     assert {"decompose", "classify_intent", "update_graph", "retrieve_closure", "fill_slots", "respond",
-            "remember"} <= {node["id"] for node in drawn["nodes"]}  # fmt: skip
+            "remember", "act", "__start__", "__end__"} == {node["id"] for node in drawn["nodes"]}  # fmt: skip
 
 
-def test_rules_answer_on_the_server(server: Any, thread: str) -> None:
-    done = server.runs.wait(thread, "taskloom", input=message("Plan a trip to Rome"))
+@pytest.mark.parametrize("graph", ["taskloom", "file"])
+def test_rules_answer_on_the_server(server: Any, thread: str, graph: str) -> None:
+    done = server.runs.wait(thread, graph, input=message("Plan a trip to Rome"))
     assert done["turn"]["reply"]
     assert done["messages"][-1]["type"] == "ai"
+
+
+def test_tools_of_a_file_are_called_on_the_server(server: Any, thread: str) -> None:
+    said = message("Plan a trip to Rome on June 10th")
+    done = server.runs.wait(thread, "taskloom", input=said, context={"user_id": "ann"})
+    assert "10:40 to Rome on June 10th" in done["turn"]["reply"]
 
 
 def test_several_turns_streamed(server: Any, thread: str) -> None:
@@ -205,3 +232,17 @@ def test_the_one_who_calls_is_the_user_and_cannot_claim_to_be_another(tmp_path: 
                 with pytest.raises(Exception, match="belongs to another user"):
                     say(bob, thread, "task secret", context=context)
             assert say(ann, thread, "set t1 x")["turn"]["number"] == 2
+
+
+def test_six_at_once_on_one_thread(server: Any, thread: str) -> None:
+    def one(text: str) -> None:
+        say(server, thread, text, multitask_strategy="enqueue")
+
+    for turn in range(2):
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(one, [f"task job{turn}_{n}" for n in range(6)]))
+    values = server.threads.get_state(thread)["values"]
+    assert values["turn"]["number"] == 12
+    assert [one["type"] for one in values["messages"]] == ["human", "ai"] * 12
+    titles = sorted(task["title"] for task in values["tasks"].values())
+    assert titles == sorted(f"job{turn}_{n}" for turn in range(2) for n in range(6))

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
@@ -23,8 +24,9 @@ from pydantic import create_model
 
 from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.graph.build import build_graph
+from taskloom.agent.graph.plain import STORED, UnknownTypeError
 from taskloom.agent.settings import Settings
-from taskloom.agent.threads.checkpoints import STORED, CompactSerializer, UnknownTypeError
+from taskloom.agent.threads.checkpoints import CompactSerializer
 from taskloom.agent.threads.store import ThreadBusyError, Threads
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.calls import Call, ToolRun
@@ -72,7 +74,8 @@ def test_more_threads_than_are_remembered(app: Taskloom, monkeypatch: pytest.Mon
         for name in "abcd":
             assert app.talk(f"task job{turn}", thread=name).number == turn
     assert all(len(app.tasks(name)) == 3 for name in "abcd")
-    assert len(app._threads.saver._warm) == 2
+    saver: Any = app._threads.saver
+    assert len(saver._warm) == 2
 
 
 def test_the_home_is_private(tmp_path: Path) -> None:
@@ -406,7 +409,8 @@ def measured(home: Path, size: int, turns: int) -> float:
         app.load(plan(size).to_json())
 
         def kilobytes() -> float:
-            app._threads.saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            saver: Any = app._threads.saver
+            saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             return sum(path.stat().st_size for path in home.glob("threads.sqlite*")) / 1024
 
         before, chance = kilobytes(), random.Random(2)

@@ -39,12 +39,13 @@ from lines import (  # noqa: E402
 FILES = files()
 
 
-@pytest.mark.parametrize("file", FILES, ids=[f"{file.parent.name}-{file.stem}" for file in FILES])
-def test_a_file_follows_the_markup(file: Path) -> None:
-    dialogues, wrong = read_file(file)
-    assert wrong == []
-    assert 1 <= len(dialogues) <= 5
-    assert all(len(one.turns) > 9 and all(turn.reply for turn in one.turns[:-1]) for one in dialogues)
+def test_a_file_follows_the_markup(subtests: pytest.Subtests) -> None:
+    for file in FILES:
+        with subtests.test(f"{file.parent.name}-{file.stem}"):
+            dialogues, wrong = read_file(file)
+            assert wrong == []
+            assert 1 <= len(dialogues) <= 5
+            assert all(len(one.turns) > 9 and all(turn.reply for turn in one.turns[:-1]) for one in dialogues)
 
 
 def test_there_is_enough_of_everything() -> None:

@@ -213,7 +213,7 @@ def test_inflating_gives_what_was_deflated(parts: list[bytes], size: int) -> Non
 
 @pytest.mark.parametrize(
     ("body", "encoding", "said"),
-    [(b"not gzip", "gzip", "cannot be read"), (b"x", "br", "'br', which was not asked for")],
+    [(b"not gzip", "gzip", "cannot be read"), (b"x", "br", "'br', which was not requested")],
 )
 def test_a_false_encoding_is_named(server: WebServer, body: bytes, encoding: str, said: str) -> None:
     with pytest.raises(ToolError, match=said):
@@ -722,5 +722,5 @@ def test_the_query_goes_to_the_argument_that_is_required() -> None:
         """Find a way."""
         return start + end
 
-    with pytest.raises(ToolError, match="route is no search: it takes start, end"):
+    with pytest.raises(ToolError, match="route is not a search tool: it takes start, end"):
         search_tool(route)

@@ -55,7 +55,8 @@ async def how_many(elements: Locator) -> int:
     from playwright.async_api import Error
 
     try:
-        return await elements.count()
+        found: int = await elements.count()
+        return found
     except Error as error:
         if "selector" in error.message:
             return 0

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from jsonschema.validators import validator_for
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
+from langgraph.errors import GraphInterrupt
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from referencing import Registry
 from referencing.exceptions import Unresolvable
@@ -26,7 +27,7 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from .errors import TimeLimitError, ToolError, TransientError
+from .errors import INTERRUPT, TimeLimitError, ToolError, TransientError, stopped_to_ask
 from .registry import INJECTED, Equipped
 from .shared import Shared
 
@@ -103,6 +104,8 @@ def call(
         value = tries(attempt)
         text = _worded(equipped, value)
     except Exception as error:  # noqa: BLE001  a tool is anybody's code
+        if isinstance(error, GraphInterrupt):
+            error = stopped_to_ask(error.args[0] if error.args else ())
         _log.info("%s failed", equipped.name, exc_info=error)
         return Result(
             status="failed",
@@ -118,6 +121,8 @@ def call(
 
 def _worded(equipped: Equipped, value: Any) -> str:
     """A result as text that is not empty."""
+    if isinstance(value, Mapping) and value.get(INTERRUPT):
+        raise stopped_to_ask(value[INTERRUPT])
     try:
         text = NOTHING if value is None else as_text(value)
     except ToolError as error:

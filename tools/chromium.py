@@ -119,7 +119,7 @@ def as_tool_errors() -> Iterator[None]:
         said = _first_line(error.message)
         if "closed" in said or "crashed" in said:
             raise TransientError(f"the browser lost the page: {said}") from error
-        raise ToolError(f"the browser could not do it: {said}") from error
+        raise ToolError(f"the browser could not do that: {said}") from error
 
 
 def not_loaded(url: str, message: str) -> ToolError:

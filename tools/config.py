@@ -92,7 +92,7 @@ class ToolEntry(BaseModel):
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if bool(self.use) == (self.llm is not None):
-            raise ValueError("a tool wants either 'use' or 'llm'")
+            raise ValueError("a tool needs either 'use' or 'llm'")
         if self.options and self.use not in SHIPPED:
             raise ValueError(f"only a tool that ships has options: {', '.join(SHIPPED)}")
         return self
@@ -150,14 +150,16 @@ class AgentConfig(BaseModel):
         """
         try:
             if path.stat().st_size > SIZE:
-                raise ToolDefinitionError(f"{path} is larger than {SIZE:,} bytes; that is no configuration")
+                raise ToolDefinitionError(
+                    f"{path} is larger than {SIZE:,} bytes, too large for a configuration"
+                )
             given = yaml.load(path.read_text(encoding="utf-8"), Loader)  # noqa: S506  a SafeLoader
         except OSError as error:
             raise ToolDefinitionError(f"{path} cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
             raise ToolDefinitionError(f"{path} is not UTF-8 text (byte {error.start})") from error
         except RecursionError as error:
-            raise ToolDefinitionError(f"{path} is no configuration: nested too deeply") from error
+            raise ToolDefinitionError(f"{path} is not a configuration: nested too deeply") from error
         except (yaml.YAMLError, ValueError) as error:  # ValueError: `!!int x`, a number of 5,000 digits
             raise ToolDefinitionError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
         try:

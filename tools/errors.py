@@ -9,6 +9,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 
 class ToolError(Exception):
     """A tool could not do what was asked."""
@@ -32,3 +35,14 @@ class UnavailableError(ToolError):
 
 class ToolDefinitionError(ToolError):
     """It cannot be a tool as it is written."""
+
+
+INTERRUPT = "__interrupt__"  # where a LangGraph graph gives what it waits for
+
+
+def stopped_to_ask(interrupts: Iterable[Any]) -> ToolError:
+    """What is told of a graph inside a tool that waits for an answer: nobody here can give one."""
+    asked = [getattr(one, "value", one) for one in interrupts]
+    said = [str(one.get("question", one) if isinstance(one, Mapping) else one) for one in asked]
+    question = "; ".join(said)[:300]
+    return ToolError(f"it is not done: it stopped to ask {question!r}, which cannot be answered here")

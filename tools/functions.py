@@ -51,7 +51,7 @@ def function_tool(function: Callable[..., Any]) -> BaseTool:
         ToolDefinitionError: it is not a function, or not described in full; the message lists all faults.
     """
     if not (inspect.isfunction(function) or inspect.ismethod(function)):
-        raise ToolDefinitionError(f"{function!r} is no Python function; write one with def that calls it")
+        raise ToolDefinitionError(f"{function!r} is not a Python function; write one with def that calls it")
     if faults := list(_faults(function)):
         raise ToolDefinitionError(f"'{function.__qualname__}' cannot be a tool: {'; '.join(faults)}")
     is_async = inspect.iscoroutinefunction(function)
@@ -103,7 +103,7 @@ def llm_function(
         ToolError: (when it is invoked) no answer of the model fits the output.
     """
     if not re.fullmatch(r"[\w-]{1,64}", name, re.ASCII):
-        raise ToolDefinitionError(f"'{name}' is no name of a tool: 1 to 64 letters, digits, _ and -")
+        raise ToolDefinitionError(f"'{name}' is not a name for a tool: 1 to 64 letters, digits, _ and -")
     for part, given in (("description", description), ("template", template)):
         if not given.strip():
             raise ToolDefinitionError(f"'{name}' cannot be a tool: the {part} is empty")

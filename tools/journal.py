@@ -12,8 +12,8 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -105,8 +105,122 @@ class MemoryJournal:
                     self._entries.pop(gone, None)
 
 
-class FileJournal:
-    """A journal in a SQLite file; every entry is on disk before the call. For any number of processes."""
+TABLE = """CREATE TABLE IF NOT EXISTS calls (
+    number {number}, key TEXT UNIQUE, "user" TEXT, thread TEXT, entry TEXT
+)"""
+
+
+class Rows(Protocol):
+    """A change that is being made: statements, in which `?` stands for a value."""
+
+    def execute(self, statement: str, values: Sequence[Any] = (), /) -> Any:
+        """One statement; gives a cursor."""
+        ...
+
+    def executemany(self, statement: str, values: Sequence[Sequence[Any]], /) -> object:
+        """One statement, for each of several rows."""
+        ...
+
+
+class Database(Protocol):
+    """A database with the table of calls. Its errors are ToolErrors. Safe to use from threads."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, in words."""
+        ...
+
+    def writing(self) -> AbstractContextManager[Rows]:
+        """One change at a time: on disk as a whole when it ends, or not at all."""
+        ...
+
+    def scrub(self) -> None:
+        """Take what was deleted off the disk."""
+        ...
+
+    def close(self) -> None:
+        """Close it."""
+        ...
+
+
+class StoredJournal:
+    """A journal in a database; every entry is on disk before the call. For any number of processes.
+
+    All that reads or writes raises a ToolError where it cannot; then a call must not be made.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def begin(self, entry: Entry) -> Entry | None:
+        """See `Journal`."""
+        row = (entry.key, _stored(entry.user), _stored(entry.thread), entry.model_dump_json())
+        with self._database.writing() as rows:
+            there = rows.execute("SELECT entry FROM calls WHERE key = ?", (entry.key,)).fetchone()
+            if there is None:
+                rows.execute('INSERT INTO calls (key, "user", thread, entry) VALUES (?, ?, ?, ?)', row)
+                return None
+        return self._read(there[0])
+
+    def end(self, key: str, result: Result) -> None:
+        """See `Journal`."""
+        with self._database.writing() as rows:
+            there = rows.execute("SELECT entry FROM calls WHERE key = ?", (key,)).fetchone()
+            if there is not None:
+                ended = self._read(there[0]).model_copy(update={"result": result})
+                rows.execute("UPDATE calls SET entry = ? WHERE key = ?", (ended.model_dump_json(), key))
+
+    def open(self, thread: str) -> tuple[Entry, ...]:
+        """See `Journal`."""
+        with self._database.writing() as rows:
+            found = rows.execute(
+                "SELECT entry FROM calls WHERE thread = ? ORDER BY number", (_stored(thread),)
+            ).fetchall()
+        return tuple(self._read(text) for (text,) in found)
+
+    def entries(self) -> tuple[Entry, ...]:
+        """The calls of all threads that are not closed, the first one first."""
+        with self._database.writing() as rows:
+            found = rows.execute("SELECT entry FROM calls ORDER BY number").fetchall()
+        return tuple(self._read(text) for (text,) in found)
+
+    def close(self, keys: Iterable[str]) -> None:
+        """See `Journal`."""
+        if ends := [(key, f"/{key}", f"/{key}") for key in keys]:
+            with self._database.writing() as rows:
+                rows.executemany(
+                    "DELETE FROM calls WHERE key = ? OR substr(thread, length(thread) - length(?) + 1) = ?",
+                    ends,
+                )
+
+    def forget(self, user: str) -> int:
+        """Forget all calls of a user, and how many: no byte of them stays in a file of ours."""
+        with self._database.writing() as rows:
+            count = int(rows.execute('DELETE FROM calls WHERE "user" = ?', (_stored(user),)).rowcount)
+        self._database.scrub()
+        return count
+
+    def shut(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+    def _read(self, text: str) -> Entry:
+        try:
+            return Entry.model_validate_json(text)
+        except ValidationError as error:
+            raise ToolError(
+                f"the journal of calls {self._database.place} holds an entry that cannot be read;"
+                " move it away, and look up outside which calls were made"
+            ) from error
+
+
+def _stored(text: str) -> str:
+    """A name as any database takes it: no NUL, which PostgreSQL refuses, and no lone surrogate."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
+class JournalFile:
+    """The table of calls in a SQLite file, for any number of processes."""
 
     def __init__(self, path: Path) -> None:
         """Open the file, or make it, for its owner alone; its folder too.
@@ -114,7 +228,7 @@ class FileJournal:
         Raises:
             ToolError: it cannot be opened.
         """
-        self._path, self._guard = path, threading.Lock()
+        self.place, self._guard = str(path), threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.touch(mode=0o600)
@@ -124,93 +238,27 @@ class FileJournal:
             self._db.execute("PRAGMA journal_mode=DELETE")  # no log beside it that a kill leaves behind
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA secure_delete=ON")
-            self._db.execute(
-                "CREATE TABLE IF NOT EXISTS calls (number INTEGER PRIMARY KEY, key TEXT UNIQUE, "
-                "user TEXT, thread TEXT, entry TEXT)"
-            )
+            self._db.execute(TABLE.format(number="INTEGER PRIMARY KEY"))
         except (OSError, sqlite3.Error) as error:
             raise ToolError(
                 f"the journal of calls {path} cannot be opened: {error}; move it away if it is damaged"
             ) from error
 
-    def begin(self, entry: Entry) -> Entry | None:
-        """See `Journal`.
-
-        Raises:
-            ToolError: it cannot be written; then the call must not be made.
-        """
-        row = (entry.key, entry.user, entry.thread, entry.model_dump_json())
-        with self._writing() as db:
-            there = db.execute("SELECT entry FROM calls WHERE key = ?", (entry.key,)).fetchone()
-            if there is None:
-                db.execute("INSERT INTO calls (key, user, thread, entry) VALUES (?, ?, ?, ?)", row)
-                return None
-        return self._read(there[0])
-
-    def end(self, key: str, result: Result) -> None:
-        """See `Journal`.
-
-        Raises:
-            ToolError: it cannot be written.
-        """
-        with self._writing() as db:
-            there = db.execute("SELECT entry FROM calls WHERE key = ?", (key,)).fetchone()
-            if there is not None:
-                ended = self._read(there[0]).model_copy(update={"result": result})
-                db.execute("UPDATE calls SET entry = ? WHERE key = ?", (ended.model_dump_json(), key))
-
-    def open(self, thread: str) -> tuple[Entry, ...]:
-        """See `Journal`.
-
-        Raises:
-            ToolError: it cannot be read.
-        """
-        with self._guard, self._told():
-            rows = self._db.execute("SELECT entry FROM calls WHERE thread = ? ORDER BY number", (thread,))
-            return tuple(self._read(text) for (text,) in rows.fetchall())
-
-    def entries(self) -> tuple[Entry, ...]:
-        """The calls of all threads that are not closed, the first one first.
-
-        Raises:
-            ToolError: it cannot be read.
-        """
-        with self._guard, self._told():
-            rows = self._db.execute("SELECT entry FROM calls ORDER BY number")
-            return tuple(self._read(text) for (text,) in rows.fetchall())
-
-    def close(self, keys: Iterable[str]) -> None:
-        """See `Journal`.
-
-        Raises:
-            ToolError: it cannot be written.
-        """
-        if rows := [(key, f"/{key}", f"/{key}") for key in keys]:
-            with self._writing() as db:
-                db.executemany("DELETE FROM calls WHERE key = ? OR substr(thread, -length(?)) = ?", rows)
-
-    def forget(self, user: str) -> int:
-        """Forget all calls of a user, and how many: no byte of them stays in the file.
-
-        Raises:
-            ToolError: it cannot be written.
-        """
-        with self._writing() as db:
-            count = db.execute("DELETE FROM calls WHERE user = ?", (user,)).rowcount
-        with self._guard, self._told():
-            self._db.execute("VACUUM")
-        return count
-
-    def shut(self) -> None:
-        """Close the file."""
-        self._db.close()
-
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One change, that is on disk as a whole or not at all."""
+    def writing(self) -> Iterator[Rows]:
+        """See `Database`."""
         with self._guard, self._told(), self._db:
             self._db.execute("BEGIN IMMEDIATE")
             yield self._db
+
+    def scrub(self) -> None:
+        """See `Database`."""
+        with self._guard, self._told():
+            self._db.execute("VACUUM")
+
+    def close(self) -> None:
+        """See `Database`."""
+        self._db.close()
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -218,13 +266,16 @@ class FileJournal:
         try:
             yield
         except sqlite3.Error as error:
-            raise ToolError(f"the journal of calls {self._path} fails: {error}") from error
+            raise ToolError(f"the journal of calls {self.place} fails: {error}") from error
 
-    def _read(self, text: str) -> Entry:
-        try:
-            return Entry.model_validate_json(text)
-        except ValidationError as error:
-            raise ToolError(
-                f"the journal of calls {self._path} holds an entry that cannot be read; move the file away, "
-                "and look up outside which calls were made"
-            ) from error
+
+class FileJournal(StoredJournal):
+    """A journal in a SQLite file."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, or make it.
+
+        Raises:
+            ToolError: it cannot be opened.
+        """
+        super().__init__(JournalFile(path))

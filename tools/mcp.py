@@ -57,7 +57,9 @@ class McpTools(list[BaseTool]):
     def __init__(self, servers: Mapping[str, Server]) -> None:
         for name in servers:
             if not re.fullmatch(r"[\w-]+", name, re.ASCII):
-                raise ToolDefinitionError(f"'{name}' is no name for an MCP server: letters, digits, _ and -")
+                raise ToolDefinitionError(
+                    f"'{name}' is not a name for an MCP server: letters, digits, _ and -"
+                )
         super().__init__()
         self._loop = Loop()
         self._links = [Link(name, server) for name, server in servers.items()]

@@ -147,7 +147,7 @@ class Link:
                 return await self._called(held, tool, arguments)
             except anyio.ClosedResourceError:  # the server was gone before: nothing was sent
                 await self._drop(held)
-        raise TransientError(f"the MCP server '{self.name}' ends whenever it was started")
+        raise TransientError(f"the MCP server '{self.name}' ends right after each start")
 
     async def close(self) -> None:
         """End the session."""

@@ -221,5 +221,5 @@ def _pages(data: bytes, path: Path) -> Iterator[tuple[int, str]]:
         raise ToolError(f"{path} is encrypted in a way that cannot be read: {error}") from error
     except (PyPdfError, *_DAMAGE) as error:
         raise ToolError(
-            f"{path} is a damaged PDF ({type(error).__name__}: {error}): save it anew from a viewer"
+            f"{path} is a damaged PDF ({type(error).__name__}: {error}): save it again from a viewer"
         ) from error

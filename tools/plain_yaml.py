@@ -48,7 +48,9 @@ class Loader(yaml.SafeLoader):
             self._sizes[id(node)] = self._made - before
             return node
         if id(node) not in self._sizes:  # it is not finished
-            raise ComposerError(None, None, "an alias stands for what it is in", node.start_mark)
+            raise ComposerError(
+                None, None, "an alias refers to the collection that contains it", node.start_mark
+            )
         self._made += self._sizes[id(node)]
         self._aliased += self._sizes[id(node)]
         if self._aliased > SIZE:

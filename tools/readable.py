@@ -21,7 +21,8 @@ _NOT_OF_THE_WEB = frozenset(
     {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"}
 )
 _TO_GUESS_FROM = 30  # letters outside ASCII; a charset guessed from a few is mostly wrong
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # they could steer a terminal
+# They could steer a terminal, or turn the order of what stands beside them.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -118,5 +119,5 @@ def readable(html: str, url: str) -> tuple[str, str]:
 
 
 def plain(text: str) -> str:
-    """A text without control characters; ends of lines become line feeds, tabs stay."""
+    """A text without control characters and marks of direction; line ends become line feeds, tabs stay."""
     return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -64,7 +64,7 @@ def _query_argument(tool: BaseTool) -> str:
     required: list[str] = tool.get_input_jsonschema().get("required", list(tool.args))
     if len(required) != 1:
         raise ToolError(
-            f"{tool.name} is no search: it takes {', '.join(tool.args) or 'nothing'}, not a query"
+            f"{tool.name} is not a search tool: it takes {', '.join(tool.args) or 'nothing'}, not a query"
         )
     return required[0]
 

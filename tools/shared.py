@@ -133,7 +133,7 @@ def fill(template: str, values: Mapping[str, Any], *, limit: int = 500) -> str:
         ToolError: the template has names without a value; all of them are told.
     """
     if missing := [name for name in dict.fromkeys(_FIELD.findall(template)) if name not in values]:
-        raise ToolError(f"the context wants shared variables that are not set: {', '.join(missing)}")
+        raise ToolError(f"the context needs shared variables that are not set: {', '.join(missing)}")
 
     def put(found: re.Match[str]) -> str:
         text = json.dumps(values[found[1]], ensure_ascii=False)

@@ -316,7 +316,7 @@ def _read(url: httpx.URL, response: httpcore.Response, policy: WebPolicy) -> _An
         case encoding if encoding in _GZIP:
             pieces = inflated(pieces)
         case encoding:
-            raise ToolError(f"{url} came encoded as {encoding!r}, which was not asked for")
+            raise ToolError(f"{url} came encoded as {encoding!r}, which was not requested")
     body, truncated = bounded(pieces, policy.max_bytes)
     return _Answer(str(url), kind, charset, body, truncated)
 

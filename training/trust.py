@@ -27,10 +27,10 @@ import numpy as np
 from cases import ROOT, Case, Cases
 from lines import HELD_OUT
 from numpy.typing import NDArray
-from sklearn.ensemble import GradientBoostingClassifier  # type: ignore[import-untyped]
-from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
-from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
-from sklearn.model_selection import cross_val_predict  # type: ignore[import-untyped]
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import cross_val_predict
 
 from taskloom.agent.reading.signs import signs
 

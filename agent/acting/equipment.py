@@ -52,11 +52,11 @@ class Equipment:
 
 @dataclass(frozen=True, slots=True)
 class Acting:
-    """What the nodes of one run see and do not keep: it is made anew when a run is resumed.
+    """What the nodes of one run see and do not keep: it is built again when a run is resumed.
 
     view: the tasks before, with all that an interpreter sees. roots: ids of the roots of the tasks that the
     turn touched. above: names of the agents that this one was called by. approved: whether all calls are.
-    before: what these have done before, as they told it.
+    before: what these have done before, as they told it. tell: is told what is being done.
     """
 
     equipment: Equipment
@@ -70,3 +70,4 @@ class Acting:
     above: tuple[str, ...] = ()
     approved: bool = False
     before: str = ""
+    tell: Callable[[dict[str, Any]], None] = lambda event: None  # noqa: ARG005

@@ -159,6 +159,10 @@ def make_calls(state: ActState, runtime: Runtime[Any]) -> Update:
         return run.model_copy(update={"earlier": run.earlier and run.key not in told})
 
     calls = state.get("calls", ())
+    for one in calls:
+        acting.tell(
+            {"node": "act", "doing": f"Calling {spoken(one.tool)}", "tool": one.tool, "task": one.place}
+        )
     with ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="taskloom-act") as pool:
         made = tuple(pool.map(lambda one: copy_context().run(make, one), calls))
     return {
@@ -251,7 +255,14 @@ def _with_key(acting: Acting, turn: Turn, one: Call, known: Sequence[Entry]) -> 
 
 
 def _decisions(decision: Decision, count: int) -> tuple[CallDecision, ...]:
-    """The decision on each of some calls; those that are not decided on are rejected."""
+    """The decision on each of some calls; those that are not decided on are rejected.
+
+    Where there are too many, which is meant for which call is not known: all are rejected.
+    """
+    if len(decision.decisions) > count:
+        told = f"{len(decision.decisions)} decisions on {count} call{'s' if count != 1 else ''}"
+        refused = CallDecision(type="reject", message=f"there were {told}, so none of them counts")
+        return (refused,) * count
     if not decision.decisions:
         return (CallDecision(type="approve" if decision.approve else "reject"),) * count
     missing = CallDecision(type="reject", message="there was no decision on it")

@@ -280,7 +280,7 @@ class Chat:
     def _export(self, name: str) -> None:
         path = Path(name or f"taskloom-{_file_name(self.thread)}.json").expanduser()
         if path.exists():
-            self.console.print(f"{path} is there already. Write over it?", style="yellow")
+            self.console.print(f"{path} exists already. Overwrite it?", style="yellow")
             if not self._yes():
                 return
         write_file(path, self.app.export(self.thread))

@@ -50,10 +50,10 @@ def findings(given: Settings) -> Iterator[Finding]:
         where = _without_secrets(given.openai_base_url or "https://api.openai.com/v1")
         yield Finding("embeddings", None, f"by {given.embeddings} at {where}: it gets all that is remembered")
     yield _home(given.home)
-    yield _database(given.home)
+    yield _database(given) if given.database_url is None else _postgres(given)
     yield from _memory(given)
     yield _tools(given)
-    yield _calls(given.home)
+    yield _calls(given)
 
 
 def _version(name: str) -> str:
@@ -70,7 +70,7 @@ def _telemetry() -> Finding:
         late = f"onnxruntime was imported before Taskloom, and reports home: start with {SWITCH}=1"
         return Finding("telemetry", False, late)
     if wanted():
-        return Finding("telemetry", None, f"onnxruntime reports home: unset {SWITCH} to have it silent")
+        return Finding("telemetry", None, f"onnxruntime sends usage data: unset {SWITCH} to stop that")
     return Finding("telemetry", True, "off: no library reports home")
 
 
@@ -188,11 +188,12 @@ def _home(home: Path) -> Finding:
     except OSError as error:
         return Finding("home", False, explain(error, home) or str(error))
     if free < LITTLE_ROOM:
-        return Finding("home", False, f"{home} has only {free // 2**20} MB of room: make some")
+        return Finding("home", False, f"{home} has only {free // 2**20} MB of free space: make room")
     return Finding("home", True, f"{home} can be written, {free / 2**30:.1f} GB free")
 
 
-def _database(home: Path) -> Finding:
+def _database(given: Settings) -> Finding:
+    home = given.home
     path = home / "threads.sqlite"
     if not path.exists():
         return Finding("threads", None, "none yet")
@@ -210,9 +211,27 @@ def _database(home: Path) -> Finding:
     return Finding("threads", True, f"{count} in {path} ({path.stat().st_size / 2**10:,.0f} KB), sound")
 
 
+def _postgres(given: Settings) -> Finding:
+    """The threads in PostgreSQL."""
+    from taskloom.agent.graph.databases import DatabaseError, MissingLibraryError, postgres
+    from taskloom.agent.threads.taskloom import shelf_of
+
+    url = given.database_url.get_secret_value() if given.database_url else ""
+    try:
+        place, shelf = postgres().place_of(url), shelf_of(given)
+        try:
+            count = len(shelf.ends())
+        finally:
+            shelf.close()
+    except (DatabaseError, MissingLibraryError) as error:
+        return Finding("threads", False, str(error))
+    return Finding("threads", True, f"{count} in {place}")
+
+
 def _memory(given: Settings) -> Iterator[Finding]:
     """Long-term memory: where it is, whether it opens, and what waits to be written."""
-    from taskloom.agent.graph.wiring import OUTBOX, longterm_of
+    from taskloom.agent.graph.databases import OUTBOX, MissingLibraryError
+    from taskloom.agent.graph.wiring import longterm_of
     from taskloom.memory.outbox import OutboxError
     from taskloom.memory.store import StoreBusyError, StoreError
 
@@ -220,7 +239,8 @@ def _memory(given: Settings) -> Iterator[Finding]:
     if longterm is None:
         yield Finding("memory", None, "off (TASKLOOM_MEMORY=1 turns it on)")
         return
-    if not given.chroma_url and not (given.home / "memory").exists() and not (given.home / OUTBOX).exists():
+    here = given.chroma_url is None and given.database_url is None
+    if here and not (given.home / "memory").exists() and not (given.home / OUTBOX).exists():
         yield Finding("memory", None, "none yet")
         return
     where = _without_secrets(given.chroma_url) if given.chroma_url else str(given.home / "memory")
@@ -239,7 +259,7 @@ def _memory(given: Settings) -> Iterator[Finding]:
             yield Finding("outbox", False, f"{told}; the last error: {failed[-1].error}")
         else:
             yield Finding("outbox", True, told)
-    except OutboxError as error:
+    except (OutboxError, MissingLibraryError) as error:
         yield Finding("outbox", False, str(error))
     finally:
         longterm.close()
@@ -264,21 +284,20 @@ def _tools(given: Settings) -> Finding:
         loaded.close()
 
 
-def _calls(home: Path) -> Finding:
+def _calls(given: Settings) -> Finding:
     """The journal of calls: those of which no turn has told yet."""
-    from taskloom.agent.graph.wiring import JOURNAL
+    from taskloom.agent.graph.databases import MissingLibraryError, has_journal, open_journal
     from taskloom.tools.errors import ToolError
-    from taskloom.tools.journal import FileJournal
 
-    if not (home / JOURNAL).exists():
+    if not has_journal(given):
         return Finding("calls", None, "none yet")
     try:
-        journal = FileJournal(home / JOURNAL)
+        journal = open_journal(given)
         try:
             left = journal.entries()
         finally:
             journal.shut()
-    except ToolError as error:
+    except (ToolError, MissingLibraryError) as error:
         return Finding("calls", False, str(error))
     if not left:
         return Finding("calls", True, "none open")

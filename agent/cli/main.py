@@ -166,7 +166,8 @@ def _converse(
         app = Taskloom.open(given)
         return Chat(app, out, thread=name, context=context, home=given.home, read=keyboard.read)
 
-    at = Place(name, user or "local", given.home, new=thread_exists(given.home, name) is False)
+    new_here = given.database_url is None and thread_exists(given.home, name) is False
+    at = Place(name, user or "local", given.home, new=new_here)
     with Opening(made) as opening:
         converse(opening, keyboard, out, at)
 
@@ -309,7 +310,9 @@ def threads(as_json: AsJson = False) -> None:
 def tasks(
     thread: Thread = None,
     form: Annotated[Format, typer.Option("--format", help="How to show them.")] = Format.TREE,
-    gone: Annotated[bool, typer.Option("--all", help="In a tree, also what is on hold or removed.")] = False,
+    gone: Annotated[
+        bool, typer.Option("--all", help="In a tree, show tasks on hold and removed ones too.")
+    ] = False,
 ) -> None:
     """Show the tasks of a thread; without --thread, of the one used last."""
     from .screen import console, task_tree
@@ -335,11 +338,11 @@ def tasks(
     ),
 )
 def export_thread(
-    file: Annotated[Path, typer.Argument(metavar="[FILE]", help="Where to; - for standard output.")] = Path(
-        "-"
-    ),
+    file: Annotated[
+        Path, typer.Argument(metavar="[FILE]", help="File to write; - for standard output.")
+    ] = Path("-"),
     thread: Thread = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a thread as JSON: its tasks with their history, and what was said."""
     from .chat import write_file
@@ -351,7 +354,7 @@ def export_thread(
         typer.echo(text)
         return
     if file.exists() and not force:
-        raise InputError(f"{file} is there already: --force writes over it")
+        raise InputError(f"{file} exists already: use --force to overwrite it")
     write_file(file, text + "\n")
 
 
@@ -363,10 +366,14 @@ def export_thread(
     ),
 )
 def import_thread(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An export; - for standard input.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="File that `export` wrote; - for standard input.")
+    ],
     thread: Thread = None,
     user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Whose thread it is.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Also over a thread that has tasks.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the tasks of a thread that has some.")
+    ] = False,
 ) -> None:
     """Load an export into a thread; without --thread, into a new one."""
     from taskloom.memory.tasks import GraphError
@@ -378,7 +385,7 @@ def import_thread(
     with open_threads(given_settings(tools=False)) as opened:
         name = checked_thread(thread) or new_thread(opened)
         if opened.tasks(name) and not force:
-            raise InputError(f"thread {name!r} has tasks: --force puts the import in their place")
+            raise InputError(f"thread {name!r} has tasks: use --force to replace them by the import")
         try:
             reply = opened.load(text.decode("utf-8-sig", "replace"), thread=name, context=context).reply
         except GraphError as error:
@@ -425,6 +432,7 @@ def doctor(as_json: AsJson = False) -> None:
 def _fail(error: Exception) -> NoReturn:
     """Say in one line what is wrong, and end."""
     from taskloom.agent.settings import Settings
+    from taskloom.memory.shown import safe
 
     from .problems import InputError, explain
 
@@ -438,6 +446,6 @@ def _fail(error: Exception) -> NoReturn:
         told = (
             f"unexpected {type(error).__name__}: {first}: please report it with what `taskloom --debug` says"
         )
-    typer.echo(f"taskloom: {told}", err=True)
+    typer.echo(f"taskloom: {safe(told)}", err=True)
     wrong = isinstance(error, InputError | FileNotFoundError | IsADirectoryError)
     raise typer.Exit(WRONG if wrong else FAILED)

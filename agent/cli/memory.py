@@ -14,6 +14,7 @@ from .options import AsJson, examples, print_json
 
 if TYPE_CHECKING:
     from taskloom.agent.recall.longterm import LongTerm
+    from taskloom.agent.settings import Settings
     from taskloom.memory.records import Kind
     from taskloom.memory.store import AnyRecord
 
@@ -81,7 +82,7 @@ def search(
 
 @memory.command(epilog=examples("taskloom memory show u3f2a9"))
 def show(
-    record: Annotated[str, typer.Argument(metavar="ID", help="A record's id, or how it begins.")],
+    record: Annotated[str, typer.Argument(metavar="ID", help="A record's id, or its first characters.")],
     user: User = LOCAL,
 ) -> None:
     """Show one record with all of its fields, as JSON."""
@@ -149,7 +150,7 @@ def _forget_all(user: str, *, threads: bool, yes: bool) -> None:
         if found:
             opened.compact()
     if threads:
-        _forget_calls(given.home, user)
+        _forget_calls(given, user)
     typer.echo(f"Forgot {what}.")
 
 
@@ -164,13 +165,12 @@ def _forget_overheard(longterm: LongTerm, user: str, thread: str, speakers: tupl
         longterm.store.delete(other, ids)
 
 
-def _forget_calls(home: Path, user: str) -> None:
+def _forget_calls(given: Settings, user: str) -> None:
     """Forget what the journal of calls holds of a user, if there is one."""
-    from taskloom.agent.graph.wiring import JOURNAL
-    from taskloom.tools.journal import FileJournal
+    from taskloom.agent.graph.databases import has_journal, open_journal
 
-    if (home / JOURNAL).exists():
-        journal = FileJournal(home / JOURNAL)
+    if has_journal(given):
+        journal = open_journal(given)
         try:
             journal.forget(user)
         finally:
@@ -186,13 +186,14 @@ def export(
 ) -> None:
     """Write all records, one JSON object a line, and before them how many steps their policies count."""
     from taskloom.memory.records import Stream
+    from taskloom.memory.shown import escaped
 
     from .chat import write_file
 
     with _opened(user) as longterm:
         found, stream = longterm.store.records(user), longterm.store.stream(user)
     lines = found if stream == Stream() else (stream, *found)
-    text = "".join(f"{line.model_dump_json()}\n" for line in lines)
+    text = "".join(f"{escaped(line.model_dump_json())}\n" for line in lines)
     if path is None:
         typer.echo(text, nl=False)
         return

@@ -27,10 +27,11 @@ def examples(*lines: str) -> str:
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
-    """JSON on standard output, at once; lone surrogates as escapes, like all else where that is not UTF-8."""
+    """JSON on standard output, at once; what steers a terminal as escapes, and where it is no UTF-8 all."""
+    from taskloom.memory.shown import escaped
+
     ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
-    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
-    typer.echo(text.encode("utf-8", "backslashreplace").decode())
+    typer.echo(escaped(json.dumps(value, ensure_ascii=ascii_only, indent=indent)))
     sys.stdout.flush()
 
 
@@ -66,7 +67,7 @@ def temporary_home(given: Settings) -> Iterator[Settings]:
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="taskloom-", ignore_cleanup_errors=True) as folder:
-        yield given.model_copy(update={"home": Path(folder)})
+        yield given.model_copy(update={"home": Path(folder), "database_url": None})
 
 
 def context_for(user: str | None, schemas: Path | None) -> Context:

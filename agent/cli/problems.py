@@ -23,8 +23,9 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
     """
     from filelock import Timeout
 
+    from taskloom.agent.graph.plain import UnknownTypeError
+    from taskloom.agent.graph.databases import DatabaseError, MissingLibraryError
     from taskloom.agent.graph.runs import ForeignThreadError
-    from taskloom.agent.threads.checkpoints import UnknownTypeError
     from taskloom.agent.threads.store import ThreadBusyError
     from taskloom.agent.turn.schemas import SchemaError
     from taskloom.memory.outbox import OutboxError
@@ -41,8 +42,11 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
             return f"another process holds {error.lock_file}: try again later"
         case InputError() | GraphError() | SchemaError() | StoreError() | OutboxError() | ToolError():
             return str(error)
-        case UnknownTypeError():
+        case UnknownTypeError() | MissingLibraryError() | DatabaseError():
             return str(error)
+        case Exception() if type(error).__module__.startswith("psycopg"):  # loaded only where it is used
+            words = " ".join(str(error).split())
+            return f"PostgreSQL failed: {words}: see that it is up; `taskloom doctor` looks closer"
         case ValidationError(title="Settings"):
             return _settings_fault(error)
         case sqlite3.Error() | zlib.error():
@@ -67,9 +71,9 @@ def _database_fault(error: Exception, path: Path) -> str:
     if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return f"{path} is in use by another process: try again later"
     if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-        return f"{path} cannot be written: give yourself the right to, or set TASKLOOM_HOME to another folder"
+        return f"{path} cannot be written: change its permissions, or set TASKLOOM_HOME to another folder"
     if code.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")) or isinstance(error, zlib.error):
-        return f"{path} is damaged ({error}): move it away and bring a backup back, or start anew without it"
+        return f"{path} is damaged ({error}): move it away and bring a backup back, or start again without it"
     if code.startswith("SQLITE_IOERR"):
         return f"{path} could not be read or written ({error}): check the disk and the room on it"
     return f"{path}: {error}: `taskloom doctor` looks closer"

@@ -14,6 +14,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from taskloom.agent.language.wording import clip
+from taskloom.memory.shown import safe as safe
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
 
 from .options import program
@@ -21,7 +22,6 @@ from .options import program
 if TYPE_CHECKING:
     from taskloom.agent.threads.store import ThreadInfo
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _VALUE = 60  # characters of a value in a tree
 _SAID = 200  # characters of a value or of what was said in a history
 
@@ -38,11 +38,6 @@ _DID = {
 def console(*, errors: bool = False) -> Console:
     """A console for plain text: nothing in it is markup; 80 columns wide where there is no terminal."""
     return Console(stderr=errors, markup=False, emoji=False, highlight=False)
-
-
-def safe(text: str) -> str:
-    """Text without characters that a terminal would act on; line ends and tabs stay."""
-    return _CONTROL.sub("", text)
 
 
 def greeting(thread: str, about: str) -> str:
@@ -125,7 +120,8 @@ def _label(node: TaskNode, graph: TaskGraph, mark: str) -> Text:
     if mark:
         text.append("  <- ", "dim")
         text.append(mark, "red" if left else "green" if mark in ("new", "back", "done") else "yellow")
-    return Text(safe(text.plain), spans=text.spans) if _CONTROL.search(text.plain) else text
+    shown = safe(text.plain)
+    return text if shown == text.plain else Text(shown, spans=text.spans)
 
 
 def find_tasks(graph: TaskGraph, words: str) -> list[TaskNode]:

@@ -88,6 +88,8 @@ def read_script(text: str | bytes, name: str) -> tuple[Line, ...]:
         raise InputError(f"{name}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
     except RecursionError as error:
         raise InputError(f"{name}: not a script: nested too deeply") from error
+    except ValueError as error:  # an integer of thousands of digits
+        raise InputError(f"{name}: not a script: it holds a number that is too long") from error
     entries = given.get("turns") if isinstance(given, dict) else given
     if not isinstance(entries, list):
         raise InputError(f'{name}: expected a list of entries, or an object with such a list as "turns"')

@@ -39,7 +39,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The tool.")]
 def list_tools(
     config: Config = None,
     query: Annotated[
-        str, typer.Option("--for", metavar="WORDS", help="Those that a model would choose from.")
+        str, typer.Option("--for", metavar="WORDS", help="Show only the tools that a model would be offered.")
     ] = "",
     limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="How many with --for.")] = 8,
     user: Annotated[str, typer.Option("--user", metavar="ID", help="With --for: for whom.")] = "",
@@ -165,7 +165,7 @@ def _show(found: Iterable[Equipped]) -> None:
             *([f"gives {one.gives}"] if one.gives else []),
             *marks,
         ]
-        out.print(f"{one.name}{': ' if parts else ''}{'; '.join(parts)}")
+        out.print(f"{safe(one.name)}{': ' if parts else ''}{'; '.join(parts)}")
         told = safe(" ".join(one.tool.description.split())[:200])
         out.print(fill(told, out.width - 1, initial_indent="    ", subsequent_indent="    "))
 

@@ -6,10 +6,10 @@ import unicodedata
 from collections import deque
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import pairwise
+from itertools import takewhile
 from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.runnables.config import ensure_config
 from langgraph.runtime import Runtime
 
@@ -53,12 +53,13 @@ def context_of(runtime: Runtime[Any]) -> Context:
 
 
 def context_from(given: Any, configurable: Mapping[str, Any]) -> Context:
-    """The context of a run: defaults without one; of a parent graph's own context, the user is known.
+    """The context of a run: defaults without one; of a parent graph's own context, what is known counts.
 
     Where a server knows who calls, that is the user, whatever the context says.
     """
     if isinstance(given, dict):
-        context = Context.model_validate(given)
+        known = {key: value for key, value in given.items() if key in Context.model_fields}
+        context = Context.model_validate(known)
     elif isinstance(given, Context):
         context = given
     else:
@@ -104,23 +105,27 @@ def _grown(known: dict[str, TaskNode], graph: TaskGraph, tasks: dict[str, TaskNo
 _recent: deque[tuple[dict[str, TaskNode], TaskGraph]] = deque(maxlen=8)  # more than runs at a time
 
 
-def utterance_of(messages: Sequence[BaseMessage]) -> tuple[str, str]:
-    """The text of the last message if the user said it, without control characters, and what is wrong."""
-    if not messages or not isinstance(messages[-1], HumanMessage):
-        return "", "There is no message to read."
-    text = str(messages[-1].text)
+def utterance_of(state: State) -> tuple[str, tuple[str, ...], str]:
+    """What the user says in this turn, without control characters; ids of its messages; what is wrong.
+
+    All messages of the user's at the end are read that no turn has read yet.
+    """
+    messages, read = state.get("messages", []), turn_of(state).read
+    last = list(takewhile(lambda message: isinstance(message, HumanMessage), reversed(messages)))[::-1]
+    if not last:
+        return "", (), "There is no message to read."
+    new = [message for message in last if message.id not in read] or last[-1:]
+    ids = tuple(message.id or "" for message in new)
+    text = "\n".join(str(message.text) for message in new)
     if len(text) > MAX_UTTERANCE:
-        short = f"{text[:80]}…"
-        return (
-            short,
-            f"That is too long for me: {len(text):,} characters, where {MAX_UTTERANCE:,} is the most.",
-        )
+        why = f"That is too long for me: {len(text):,} characters, where {MAX_UTTERANCE:,} is the most."
+        return f"{text[:80]}…", ids, why
     kinds = [unicodedata.category(char) for char in text]
     clean = [" " if kind in ("Cc", "Cs") and char not in "\n\t" else char
              for char, kind in zip(text, kinds, strict=True)]  # fmt: skip
     if all(kind[0] in "CZ" for kind in kinds):
-        return "", "I did not get any words. What should I note, change or look up?"
-    return "".join(clean).strip(), ""
+        return "", ids, "I did not get any words. What should I note, change or look up?"
+    return "".join(clean).strip(), ids, ""
 
 
 def turn_of(state: Mapping[str, Any]) -> Turn:
@@ -139,15 +144,20 @@ def question_of(state: State) -> Clarify | None:
 
 
 def last_exchanges(messages: Sequence[AnyMessage], count: int = EXCHANGES) -> tuple[tuple[str, str], ...]:
-    """The last (user, assistant) pairs, without a message that has no reply yet."""
-    answered = messages[:-1] if messages and isinstance(messages[-1], HumanMessage) else messages
-    recent = answered[-2 * count :]
-    pairs = pairwise(recent)
-    return tuple(
-        (str(said.text), str(reply.text))
-        for said, reply in pairs
-        if isinstance(said, HumanMessage) and isinstance(reply, AIMessage)
-    )
+    """The last (user, assistant) pairs, without messages that have no reply yet."""
+    pairs: list[tuple[str, str]] = []
+    said: list[str] = []
+    reply: str | None = None
+    for message in reversed(messages):
+        if isinstance(message, HumanMessage) and reply is not None:
+            said.insert(0, str(message.text))
+        elif isinstance(message, AIMessage):
+            if said and reply is not None:
+                pairs.insert(0, ("\n".join(said), reply))
+            if len(pairs) == count:
+                return tuple(pairs)
+            said, reply = [], str(message.text)
+    return tuple([("\n".join(said), reply), *pairs] if said and reply is not None else pairs)
 
 
 def memory_of(services: Services, runtime: Runtime[Any]) -> Memory:

@@ -68,6 +68,7 @@ def act_node(services: Services) -> Callable[..., Update]:
     def act(state: State, runtime: Runtime[Context]) -> Update:
         if services.tools is None:
             return {}
+        runtime.stream_writer({"node": "act", "doing": "Looking for what tools can do"})
         config = get_config()
         acting = _acting(state, runtime, services, services.tools)
         begun = ActState(
@@ -96,7 +97,7 @@ def _acting(state: State, runtime: Runtime[Context], services: Services, equipme
         user=context.speaker, thread=_place_of(get_config(), (info.thread_id if info else "") or ""),
         shared=given.get(SHARED) or Shared({**equipment.shared, **state.get("shared", {})}),
         above=tuple(given.get(ABOVE, ())), approved=bool(given.get(APPROVED)),
-        before=_preceding_context(state.get("messages", [])),
+        before=_preceding_context(state.get("messages", [])), tell=runtime.stream_writer,
     )  # fmt: skip
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from langgraph.types import Overwrite, interrupt
+from langchain_core.messages import BaseMessage, convert_to_messages
+from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.types import Command, Overwrite, interrupt
 
+from taskloom.agent.reading.gate import bare_answer
 from taskloom.agent.turn.export import ThreadExport
-from taskloom.agent.turn.state import Approval, Decision, State
+from taskloom.agent.turn.state import Approval, OneDecision, State
 from taskloom.memory.operations import Operation, Remove
 from taskloom.memory.tasks import GraphError, TaskGraph
 
 from .access import Update, turn_of
 
+INTERRUPT = "__interrupt__"  # LangGraph's name for what a run waits for
 NOT_APPROVED = "you did not approve it, so nothing was removed"
 
 
@@ -33,9 +38,37 @@ def approved(operation: Operation, graph: TaskGraph) -> bool:
 
 
 def request_approval(action: Literal["remove", "load"], question: str, tasks: tuple[str, ...]) -> bool:
-    """Interrupt for an approval, and whether it was given."""
+    """Interrupt for an approval, and whether it was given.
+
+    Raises:
+        ValueError: the answer is none; the approval still waits for one.
+    """
     approval = Approval(action=action, question=question, tasks=tasks)
-    return interrupt(approval.model_dump(mode="json"), response_schema=Decision).approve is True
+    return interrupt(approval.model_dump(mode="json"), response_schema=OneDecision).goes
+
+
+def answered(given: Any, latest: CheckpointTuple | None) -> Any:
+    """What to run a thread with: a message that is a bare yes or no answers an approval that it waits for.
+
+    given: the input of the run. latest: what is kept of the thread.
+    """
+    if not isinstance(given, Mapping) or {*given} != {"messages"} or not _waits(latest):
+        return given
+    said = given["messages"]
+    said = convert_to_messages(said if isinstance(said, list | tuple) else [said])
+    answer = bare_answer(str(said[-1].text)) if len(said) == 1 and _human(said[0]) else None
+    return given if answer is None else Command(resume=answer, update={"messages": said})
+
+
+def _human(message: BaseMessage) -> bool:
+    return message.type == "human"
+
+
+def _waits(latest: CheckpointTuple | None) -> bool:
+    """Whether a thread was left at an approval."""
+    writes = latest.pending_writes or () if latest else ()
+    asked = [one for _, channel, value in writes if channel == INTERRUPT for one in value]
+    return len(asked) == 1 and isinstance(asked[0].value, dict) and "question" in asked[0].value
 
 
 def load_decision(text: str, state: State, graph: TaskGraph, *, ask: bool) -> Update:

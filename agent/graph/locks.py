@@ -1,7 +1,8 @@
 """One run at a time on a thread.
 
 LangGraph reads the state once, when a run begins; what another run writes meanwhile is lost without a word.
-Runs in one process wait for each other, whatever the saver; with SQLite those of several processes too.
+Runs in one process wait for each other, whatever the saver; with SQLite and PostgreSQL those of several
+processes too.
 """
 
 from __future__ import annotations
@@ -52,10 +53,18 @@ def exclusive(saver: BaseCheckpointSaver[Any], thread: str, space: str, wait: fl
     Raises:
         ThreadBusyError: somebody did for longer than `wait` seconds.
     """
-    inside = _lock_of(saver, thread, space)
+    inside, begun = _lock_of(saver, thread, space), time.monotonic()
     if not inside.lock.acquire(timeout=wait):
         raise ThreadBusyError.on(thread, wait)
     try:
+        if given := _address(saver):
+            from .postgres import advisory_lock
+
+            with advisory_lock(given, thread, space, wait=_left(begun, wait)) as taken:
+                if not taken:
+                    raise ThreadBusyError.on(thread, wait)
+                yield
+            return
         if (folder := _folder(saver)) is None:
             yield
             return
@@ -77,10 +86,19 @@ async def exclusive_async(
     saver: BaseCheckpointSaver[Any], thread: str, space: str, wait: float
 ) -> AsyncIterator[None]:
     """See `exclusive`; who waits does not keep a worker thread, which whoever is waited for may need."""
-    inside, until = _lock_of(saver, thread, space), time.monotonic() + wait
+    begun = time.monotonic()
+    inside, until = _lock_of(saver, thread, space), begun + wait
     while not inside.lock.acquire(blocking=False):
         await _retry(thread, wait, until)
     try:
+        if given := await _address_async(saver):
+            from .postgres import advisory_lock_async
+
+            async with advisory_lock_async(given, thread, space, wait=_left(begun, wait)) as taken:
+                if not taken:
+                    raise ThreadBusyError.on(thread, wait)
+                yield
+            return
         if (folder := await _folder_async(saver)) is None:
             yield
             return
@@ -99,6 +117,11 @@ def lock_file(folder: Path, thread: str, space: str = "") -> Path:
     """The file by which processes keep each other off a thread."""
     name = hashlib.sha256(f"{thread}\n{space}".encode()).hexdigest()[:32]
     return folder / f"run-{name}.lock"
+
+
+def _left(begun: float, wait: float) -> float:
+    """What is left of the seconds that one waits, of which those for a run in this process are gone."""
+    return max(0.0, wait - (time.monotonic() - begun))
 
 
 async def _retry(thread: str, wait: float, until: float) -> None:
@@ -126,6 +149,39 @@ def _lock_of(saver: Any, thread: str, space: str) -> _Lock:
 def _file_lock(folder: Path, thread: str, space: str) -> FileLock:
     folder.mkdir(exist_ok=True, mode=0o700)
     return FileLock(lock_file(folder, thread, space), thread_local=False, mode=0o600)
+
+
+def _address(saver: Any) -> str | None:
+    """How the PostgreSQL database of a saver is reached; None for a saver of another kind."""
+    connection = getattr(saver, "conn", None)
+    if not _is_postgres(connection):
+        return None
+    from .postgres import address_of
+
+    if _is_loops(saver):  # the loop that it works in is in another thread
+        return asyncio.run_coroutine_threadsafe(_address_async(saver), saver.loop).result()
+    return address_of(connection)
+
+
+async def _address_async(saver: Any) -> str | None:
+    connection = getattr(saver, "conn", None)
+    if not _is_postgres(connection):
+        return None
+    from .postgres import address_of_async
+
+    return await address_of_async(connection)
+
+
+def _is_postgres(connection: Any) -> bool:
+    if "psycopg" not in sys.modules:  # loaded, if there is a connection of its
+        return False
+    from .postgres import is_ours
+
+    return is_ours(connection)
+
+
+def _is_loops(saver: Any) -> bool:
+    return isinstance(getattr(saver, "loop", None), asyncio.AbstractEventLoop)
 
 
 def _folder(saver: Any) -> Path | None:

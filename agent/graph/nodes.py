@@ -9,9 +9,8 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from typing import Literal
-from uuid import uuid4
 
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import HumanMessage
 from langgraph.errors import NodeError
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -53,7 +52,7 @@ from .access import (
 from .approvals import NOT_APPROVED, approved, load_decision, request_approval
 from .runs import ForeignThreadError, check_owner
 from .services import Services
-from .writing import THANKS, write_reply
+from .writing import THANKS, streamed, write_reply
 
 FOCUS = 12  # tasks kept in focus
 MISSED = 20  # turns for which answers tell that a message was not understood
@@ -84,7 +83,8 @@ def _read(state: State, runtime: Runtime[Context], services: Services) -> Turn:
         return begun
     if state.get("feedback") and not isinstance([None, *state.get("messages", [])][-1], HumanMessage):
         return begun.model_copy(update={"reply": THANKS})
-    text, fault = utterance_of(state.get("messages", []))
+    text, ids, fault = utterance_of(state)
+    begun = begun.model_copy(update={"read": ids})
     if fault:
         return begun.model_copy(update={"utterance": text, "reply": fault})
     memory = memory_of(services, runtime)
@@ -232,7 +232,7 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
     if turn.earlier or turn.known:  # told as it is: no model is to make anything of it
         brief = replace(brief, style="template")
     if turn.reply:
-        message, usage = AIMessage(turn.reply, id=uuid4().hex), Usage()
+        message, usage = streamed(turn.reply), Usage()
     else:
         message, usage = write_reply(brief, services.voice(context.model).responder, services)
     turn = turn.model_copy(update={"reply": str(message.text)})
@@ -253,7 +253,7 @@ def _left_out(turn: Turn) -> str:
     if not (turn.answers and turn.missed and turn.by != "model"):
         return ""
     more = f" and {len(turn.missed) - 1} more of your messages" if len(turn.missed) > 1 else ""
-    return f"I did not understand “{clip(turn.missed[-1][1], 60)}”{more}, so this leaves that out."
+    return f"I did not understand “{clip(turn.missed[-1][1], 40)}”{more}, so this leaves that out."
 
 
 def remember(state: State, runtime: Runtime[Context], *, services: Services) -> Update:

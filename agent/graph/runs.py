@@ -5,23 +5,29 @@ Whoever is refused leaves nothing: it is found out before LangGraph writes the i
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
+from langchain_core.runnables.graph import Graph
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StateUpdate
 
 from taskloom.agent.turn.state import Context, Input, Output, State
 
 from .access import context_from, turn_of
+from .approvals import answered
+from .edits import date_edits
 from .locks import exclusive, exclusive_async
+from .nested import TASK, HostCall
+from .plain import plain_saver
 
-# What a run lends to graphs that are called in it, in `configurable`; LangGraph's names.
-_TASK, _RUNTIME = "__pregel_task_id", "__pregel_runtime"
+_RUNTIME = "__pregel_runtime"  # what a run lends to graphs that are called in it; LangGraph's name
+_HANDLER = "__error_handler__"  # how it names nodes that answer for one that failed
 _OWN = (
     "thread_id",
     "checkpoint_ns",
@@ -35,6 +41,17 @@ class ForeignThreadError(RuntimeError):  # of the kinds whose words a server pas
 
     def __init__(self, thread: str) -> None:
         super().__init__(f"thread {thread!r} belongs to another user")
+
+
+class InputError(ValueError):
+    """There is something in the input that no turn takes."""
+
+    def __init__(self, name: str) -> None:
+        known = ", ".join(Input.__annotations__)
+        super().__init__(
+            f"there is no {name!r} in the input: it has {known}. A thread goes on from what its saver keeps "
+            "(`checkpointer=` or a server's); `update_state` edits that, and `load` replaces the tasks"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +78,14 @@ class Place:
         if latest is None or _owner_in(latest):
             return _owner_in(latest)
         return next(iter(_speakers([one async for one in self.saver.alist(self.config)])), "")
+
+    def has(self, noted: dict[str, Any]) -> bool:
+        """Whether there is a checkpoint with this in its metadata."""
+        return next(iter(self.saver.list(self.config, filter=noted, limit=1)), None) is not None
+
+    async def has_async(self, noted: dict[str, Any]) -> bool:
+        """See `has`."""
+        return bool([one async for one in self.saver.alist(self.config, filter=noted, limit=1)])
 
     def speakers(self) -> tuple[str, ...]:
         """Who spoke in the thread, the first one first: several users could before threads had an owner."""
@@ -119,16 +144,22 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         """Run, see `Pregel.stream`; when there is another run on the thread, after it.
 
         Raises:
+            InputError: there is something in the input that no turn takes; nothing was written.
             ForeignThreadError: the thread is another user's; nothing was written.
             ThreadBusyError: the other run took too long; nothing was written, and one can try again.
         """
         given = self._given(config)
+        _check_input(input, given)
         place = self._place(given)
         if place is None:
             yield from super().stream(input, config, context=context, **more)
             return
         with exclusive(place.saver, place.thread, place.space, self.patience):
             check_owner(_speaker(context, given), place.thread, place.owner())
+            if call := self._call(given):
+                config = call.config(config, new=call.resuming and not place.has(call.filter))
+            if TASK not in given:  # else what is resumed is the caller's
+                input = answered(input, place.saver.get_tuple(place.config))  # noqa: A001
             yield from super().stream(input, config, context=context, **more)
 
     async def astream(
@@ -140,16 +171,59 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         **more: Any,
     ) -> AsyncIterator[Any]:
         """See `stream`."""
-        given = self._given(config)
-        parts = cast(AsyncGenerator[Any], super().astream(input, config, context=context, **more))
+        given, run = self._given(config), super().astream
+        _check_input(input, given)
         async with AsyncExitStack() as stack:
             if place := self._place(given):
                 held = exclusive_async(place.saver, place.thread, place.space, self.patience)
                 await stack.enter_async_context(held)
                 check_owner(_speaker(context, given), place.thread, await place.owner_async())
+                if call := self._call(given):
+                    new = call.resuming and not await place.has_async(call.filter)
+                    config = call.config(config, new=new)
+                if TASK not in given:
+                    input = answered(input, await place.saver.aget_tuple(place.config))  # noqa: A001
+            parts = cast(AsyncGenerator[Any], run(input, config, context=context, **more))
             await stack.enter_async_context(aclosing(parts))
             async for part in parts:
                 yield part
+
+    def bulk_update_state(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """See `Pregel.bulk_update_state`; edits of tasks are of the turn that they come after."""
+        return super().bulk_update_state(config, date_edits(supersteps, self.get_state(config).values))
+
+    async def abulk_update_state(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """See `bulk_update_state`."""
+        state = await self.aget_state(config)
+        return await super().abulk_update_state(config, date_edits(supersteps, state.values))
+
+    def get_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
+        """See `Pregel.get_graph`; nodes that only answer for one that failed are not drawn."""
+        return _without_handlers(super().get_graph(config, xray=xray))
+
+    async def aget_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
+        """See `get_graph`."""
+        return _without_handlers(await super().aget_graph(config, xray=xray))
+
+    def _resolve_checkpointer(self, config: RunnableConfig) -> BaseCheckpointSaver[Any] | None:
+        """The saver of runs and of all that reads or edits their state: it is given plain data."""
+        saver = super()._resolve_checkpointer(config)
+        return plain_saver(saver) if isinstance(saver, BaseCheckpointSaver) else saver
+
+    def _own_checkpoint_config(self, config: RunnableConfig) -> RunnableConfig:
+        """Where it is kept in a host's thread: under its name, whichever of the host's nodes calls."""
+        if self.checkpointer is not True:
+            return config
+        place = {**config["configurable"], "checkpoint_ns": self.name}
+        return cast(RunnableConfig, {**config, "configurable": place})
+
+    def _call(self, given: Mapping[str, Any]) -> HostCall | None:
+        """The call in a host's run that this is, where one thread is kept for all of them."""
+        return HostCall.of(given) if self.checkpointer is True else None
 
     def _given(self, config: RunnableConfig | None) -> dict[str, Any]:
         """What a run is configured with, and what it takes over of the run that it is called in.
@@ -163,13 +237,26 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
     def _place(self, given: Mapping[str, Any]) -> Place | None:
         """Where a run keeps its state; None where it keeps none, or none of its own beside its caller's."""
         config: RunnableConfig = {"configurable": dict(given)}
-        saver, thread = self._resolve_checkpointer(config) if given else None, given.get("thread_id")
+        saver, thread = super()._resolve_checkpointer(config) if given else None, given.get("thread_id")
         if not isinstance(saver, BaseCheckpointSaver) or not thread:
             return None
         if self.checkpointer is True:
             space = self._own_checkpoint_config(config)["configurable"].get("checkpoint_ns", "")
             return Place(saver, str(thread), str(space))
-        return None if _TASK in given else Place(saver, str(thread))
+        return None if TASK in given else Place(saver, str(thread))
+
+
+def _check_input(given: Any, configurable: Mapping[str, Any]) -> None:
+    """Refuse what no turn takes; a host's own state, of which a node of it is given all, is passed over."""
+    if isinstance(given, Mapping) and TASK not in configurable:
+        for name in given.keys() - Input.__annotations__.keys():
+            raise InputError(str(name))
+
+
+def _without_handlers(drawn: Graph) -> Graph:
+    for name in [name for name in drawn.nodes if name.startswith(_HANDLER)]:
+        drawn.remove_node(drawn.nodes[name])
+    return drawn
 
 
 def _speaker(context: Any, given: Mapping[str, Any]) -> str:

@@ -23,12 +23,11 @@ from taskloom.agent.settings import Settings, settings
 from taskloom.agent.turn.reading import Interpreter, View
 from taskloom.agent.turn.schemas import SchemaError
 from taskloom.memory.embed import Embedder
-from taskloom.memory.outbox import Outbox
 from taskloom.memory.policies import Policy
 from taskloom.memory.store import Store
 from taskloom.memory.tasks import TaskGraph
-from taskloom.tools.journal import FileJournal
 
+from .databases import JOURNAL, OUTBOX, open_journal, open_outbox
 from .services import Services, Voice
 
 if TYPE_CHECKING:
@@ -38,8 +37,10 @@ if TYPE_CHECKING:
     from taskloom.agent.models.narrator import Narrator
     from taskloom.tools.loading import Loaded
 
+__all__ = ["JOURNAL", "OUTBOX", "default_services", "equipment_of", "loaded_tools", "longterm_of"]
+
 NO_MODEL = ("", "rules")
-OUTBOX, JOURNAL, MEMORY = "outbox.sqlite", "calls.sqlite", "memory"  # what is under the home
+MEMORY = "memory"  # under the home
 
 
 def default_services(
@@ -125,7 +126,7 @@ def equipment_of(given: Settings, model: BaseChatModel | None = None) -> Equipme
     """
     if given.tools is None:
         return None
-    loaded, journal = loaded_tools(given, model), FileJournal(given.home / JOURNAL)
+    loaded, journal = loaded_tools(given, model), open_journal(given)
 
     def close() -> None:
         loaded.close()
@@ -220,7 +221,7 @@ def longterm_of(
     )
     telling = narrator if given.model not in NO_MODEL else None
     return LongTerm(
-        opened, lambda: Outbox(given.home / OUTBOX), policy, telling,
+        opened, partial(open_outbox, given), policy, telling,
         model_judges=given.judge == "model", model_tells=kept,
     )  # fmt: skip
 

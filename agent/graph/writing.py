@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Generator
 from dataclasses import replace
@@ -15,6 +16,7 @@ from taskloom.agent.turn.reading import Usage
 
 from .services import Services
 
+_PARTS = re.compile(r"(?:\s*\S+){1,4}\s*|\s+")  # a few words: what a template tells comes in sentences
 SMALL_TALK = 300  # characters of a reply to small talk
 
 THANKS = "Thank you, I noted that."
@@ -24,8 +26,7 @@ def write_reply(brief: Brief, responder: Responder, services: Services) -> tuple
     """The reply as the brief's style wants it, with what it cost."""
     usage, begun = Usage(), time.monotonic()
     if brief.style != "template" and (said := _small_talk(brief)) and not services.check(said, brief):
-        message, _ = _streamed(uuid4().hex, _pieces(said))
-        return message, usage
+        return streamed(said), usage
     for _ in range(2 if _wants_model(brief) else 0):
         key, pieces = uuid4().hex, responder.respond(brief)
         try:
@@ -65,6 +66,12 @@ def _small_talk(brief: Brief) -> str:
     return said if len(said) <= SMALL_TALK else ""
 
 
+def streamed(text: str) -> AIMessage:
+    """The message with a text that is known already, passed to the stream piece by piece."""
+    message, _ = _streamed(uuid4().hex, _pieces(text))
+    return message
+
+
 def _pieces(text: str) -> Generator[str, None, Usage]:
     yield text
     return Usage()
@@ -92,4 +99,5 @@ def _streamed(key: str, pieces: Generator[str, None, Usage]) -> tuple[AIMessage,
         except StopIteration as end:
             return AIMessage(text, id=key), end.value
         text += piece
-        push_message(AIMessageChunk(content=piece, id=key), state_key=None)
+        for part in _PARTS.findall(piece):
+            push_message(AIMessageChunk(content=part, id=key), state_key=None)

@@ -35,6 +35,12 @@ _BARELY = re.compile(  # without a question mark: in a few words, and nothing be
     re.IGNORECASE,
 )
 
+_SUMS_UP = re.compile(  # the plan; "summarize the report" is something to do
+    r"(?:summari[sz]e|recap|sum up)"
+    r"(?: (?:it|all|everything|(?:the|my|our) (?:(?:whole|entire) )?(?:plan|tasks|list)))?[.!]*",
+    re.IGNORECASE,
+)
+
 _MORE = re.compile(
     r"\b(?:and|n|then|also|but|make|set|add|move|change|drop|remove|call|put)\b", re.IGNORECASE
 )
@@ -45,6 +51,8 @@ def only_asks(utterance: str) -> bool:
     text = utterance.replace("’", "'").strip()
     if _WISHES.search(text):
         return False
+    if _SUMS_UP.fullmatch(text):
+        return True
     if not text.endswith("?"):
         return len(text.split()) <= 10 and bool(_BARELY.fullmatch(text)) and not _MORE.search(text)
     sentences = [part.strip() for part in re.split(r"(?<=[.!?;])\s+|\n+", text) if part.strip()]

@@ -11,7 +11,7 @@ from typing import Any
 from zlib import crc32
 
 from taskloom.memory.records import now
-from taskloom.memory.tasks import Revision
+from taskloom.memory.tasks import BY_HAND, Revision
 
 NOT_UNDERSTOOD = (
     "I am not sure that I understood that, so I changed nothing. Could you say it in shorter sentences?"
@@ -45,6 +45,14 @@ _ALSO_NOUNS = word_set(
 )
 _OBJECT = word_set("for the a an my our your his her their and or all some up out in off to for with it them")
 
+_I_AM = re.compile(
+    r"(?:I|we)(?:['’](?:m|re|ve)| am| are| have) (?:(?:got|going) to |got )?(?=\w)", re.IGNORECASE
+)  # how a title begins that is a sentence
+_DOES = word_set("a an my our your his her their some all it them")  # what follows a verb in -ing
+_IN_ALL = re.compile(r" and \d+ more (\(\d+ in all\))")
+_SENTENCE = 60  # characters; a sentence is not cut shorter
+_LONG = 48  # characters; a longer title that is a sentence is cut at its first comma
+
 _YOURS = {"my": "your", "our": "your", "your": "your", "mine": "yours"}
 _DETERMINERS = word_set("the this that these those all every each some any no")
 _NUMBER = re.compile(r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
@@ -64,9 +72,36 @@ def clip(text: str, width: int = 80) -> str:
     return (head.rpartition(" ")[0] or head).rstrip(" ,;:") + "…"
 
 
+def fitted(pieces: Sequence[str], most: int) -> list[str]:
+    """Sentences within a length where that can be: the longest ones are cut, questions and lists are not."""
+    found = list(pieces)
+    for _ in found:
+        excess = sum(map(len, found)) + len(found) - 1 - most
+        free = [n for n, piece in enumerate(found) if "\n" not in piece and not piece.endswith("?")]
+        if excess <= 0 or not free:
+            break
+        longest = max(free, key=lambda n: len(found[n]))
+        found[longest] = _cut(found[longest], max(_SENTENCE, len(found[longest]) - excess))
+    return found
+
+
+def _cut(text: str, width: int) -> str:
+    """A sentence cut to a width; of a list that was cut before, how long it is stays."""
+    size = _IN_ALL.search(text)
+    if size is None:
+        return clip(text, width)
+    end = f" {size[1]}."
+    return f"{clip(text[: size.start()], width - len(end)).rstrip('…')}…{end}"
+
+
 def quoted(text: str, width: int = 80) -> str:
     """The user's words between double quotes, clipped; double quotes inside become single ones."""
     return '"' + re.sub(r"[\"“”]", "'", clip(text, width)).rstrip(".") + '"'
+
+
+def you_said(said: str, width: int = 80) -> str:
+    """'you said: "..."', or that there were no words."""
+    return f"it was {BY_HAND}" if said == BY_HAND else f"you said: {quoted(said, width)}"
 
 
 def join(items: Iterable[str], *, limit: int = 8, last: str = "and") -> str:
@@ -177,9 +212,20 @@ def spoken(name: str) -> str:
     return " ".join(word if word.isupper() else word.lower() for word in re.split(r"[\s_.-]+", parts) if word)
 
 
+def short_title(title: str) -> str:
+    """A title as a reply says it: of a sentence ('I'm giving two talks, one on ...') what somebody does."""
+    title = " ".join(title.split())
+    bare = _I_AM.sub("", title, count=1)
+    first, _, rest = bare.partition(" ")
+    if (bare != title or _is_doing(first, rest)) and len(bare) > _LONG:
+        head = bare.partition(",")[0]
+        bare = f"{head}…" if " " in head and head != bare else bare
+    return clip(bare)
+
+
 def title_of(node: Revision) -> str:
     """The title as it stands inside a sentence: 'trip' for a task of slot 'trip' that is titled 'Trip'."""
-    title = clip(node.title)
+    title = short_title(node.title)
     name = node.slot.rpartition(".")[2]
     if (title.lower() in (spoken(name), base(name)) and name.islower()) or is_action(title):
         first, space, rest = title.partition(" ")
@@ -198,13 +244,19 @@ def the(title: str) -> str:
         return f"the {rest}"
     if not title or low in _DETERMINERS or re.fullmatch(r"\W.*|\S*@\S*|https?:\S*|[A-Z]\S*['’]s .*", title):
         return title
-    if is_action(title) or re.search(r" (?:the|a|an|my|our) ", title):
+    if is_action(title) or _is_doing(first, rest) or re.search(r" (?:the|a|an|my|our) ", title):
         return f'"{title}"'
     if _NUMBER.match(title) and not rest:
         return title
     if all(word[:1].isupper() and not _inner_capital(word) for word in title.split()):
         return title  # a name: Alice, John Doe
     return f"the {title}"
+
+
+def _is_doing(first: str, rest: str) -> bool:
+    """Whether words say what somebody does: 'giving two talks', and not 'wedding for two'."""
+    after = rest.partition(" ")[0].lower()
+    return len(first) > 4 and first.endswith("ing") and bool(after in _DOES or _NUMBER.match(rest))
 
 
 def _inner_capital(word: str) -> bool:

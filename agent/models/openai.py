@@ -129,7 +129,7 @@ class OpenAIModel(PatientModel):
 
     def _tried(self, request: Callable[[], _T], deadline: float) -> _T:
         if self.settings.api_key is None and self.settings.base_url is None:
-            raise Misconfigured("there is no key for the model: set OPENAI_API_KEY (or OPENAI_BASE_URL)")
+            raise Misconfigured("the model needs a key: set OPENAI_API_KEY (or OPENAI_BASE_URL)")
         return super()._tried(request, deadline)
 
 
@@ -213,7 +213,7 @@ class EndpointEmbedder:
                 raise ValueError("no vectors")
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
             raise StoreError(
-                f"the embeddings {quoted(self.name, 80)} cannot be had ({type(error).__name__}): check "
+                f"the embeddings {quoted(self.name, 80)} cannot be loaded ({type(error).__name__}): check "
                 "TASKLOOM_EMBEDDINGS, OPENAI_BASE_URL and OPENAI_API_KEY"
             ) from error
         lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)

@@ -163,7 +163,7 @@ def json_of(reply: str, *, as_is: bool = False) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object without what is null or empty; a key that stands twice is an error."""
     if len({key for key, _ in pairs}) < len(pairs):
-        raise WireError("a key stands twice in one object")
+        raise WireError("a key occurs twice in one object")
     return {
         key: value
         for key, value in pairs

@@ -26,7 +26,14 @@ def load_schemas(source: Any) -> tuple[TaskSchema, ...]:
     Raises:
         SchemaError: something that is none of these, or two schemas of one name.
     """
-    schemas = tuple(_read(source, "schemas"))
+    try:
+        schemas = tuple(_read(source, "schemas"))
+    except RecursionError as error:
+        raise SchemaError("schemas: nested too deeply to be task schemas") from error
+    except SchemaError:
+        raise
+    except ValueError as error:  # a number of thousands of digits, bytes that are no text
+        raise SchemaError(f"schemas: {error}") from error
     seen: set[str] = set()
     for schema in schemas:
         if schema.name in seen:

@@ -84,6 +84,11 @@ def is_yes(utterance: str) -> bool:
     return bool(_BARE.fullmatch(bare)) and not bare.startswith("n")
 
 
+def bare_answer(utterance: str) -> bool | None:
+    """Whether an utterance that is nothing but a yes or a no is a yes; None for any other."""
+    return is_yes(utterance) if _BARE.fullmatch(_bare(utterance)) else None
+
+
 def _awaits_yes(view: View) -> bool:
     """Whether a yes or a no has something to answer: one open choice, or proposed values."""
     if view.question is not None:

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from taskloom.memory.claims import Answer
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
+from .answer_context import AnswerContext
 from .contents import count_reply, list_reply, summary_reply, value_reply
 from .naming import Names
 from .past import before_reply, history_reply, why_reply
 from .progress import dependents_reply, left_reply, needs_reply, next_reply, status_reply
-from .telling import AnswerContext
 from .verdicts import claim_reply
 
 _PRESENT = frozenset({"list", "summary", "left", "next", "needs", "dependents", "count"})
@@ -44,18 +44,18 @@ _ANSWERS: dict[str, Callable[[AnswerContext, Answer, list[TaskNode]], list[str]]
 
 def answer_pieces(answer: Answer, graph: TaskGraph, names: Names) -> list[str]:
     """The pieces of one answer, a verdict before what is told of the tasks; graph: the one after the turn."""
-    tell = AnswerContext(graph, names)
+    context = AnswerContext(graph, names)
     nodes = [graph[key] for key in answer.tasks if key in graph]
     kind = answer.question.kind
     found: list[str] = []
     unknown = answer.verdict is not None and answer.verdict.kind == "unknown"
     if unknown and not nodes and kind not in ("claim", "ever"):
-        return tell.nothing(answer)
+        return context.nothing(answer)
     gone = [graph[key] for key in answer.question.tasks if key in graph]
     if gone and not any(node.active for node in gone) and kind in _PRESENT:
         found = [names.state(node) for node in gone]
         if kind in ("needs", "dependents") or not any(node.active for node in nodes):
             return found
     if kind in _BESIDE and answer.question.value and answer.verdict and answer.verdict.kind != "unknown":
-        found += claim_reply(tell, answer, nodes)
-    return [piece for piece in [*found, *_ANSWERS[kind](tell, answer, nodes)] if piece]
+        found += claim_reply(context, answer, nodes)
+    return [piece for piece in [*found, *_ANSWERS[kind](context, answer, nodes)] if piece]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from taskloom.agent.language.wording import be, clip, join, pick, plural, sentence, the, title_of, value_of
+from taskloom.agent.language import replies
+from taskloom.agent.language.wording import be, clip, plural, the, title_of, value_of
 from taskloom.agent.turn.state import Change, Turn
 from taskloom.memory.operations import Link, is_part, names
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
 
-from .naming import INLINE, MANY, Names, rest, same, series
+from .naming import Names, same, series
 
 
 class Changes:
@@ -56,9 +58,12 @@ class Changes:
             slots = [n for n in added if not self.names.is_plain(n)]
             plain = [n for n in added if self.names.is_plain(n)]
             if plain:
-                where = f" to {self.names.full(whole)}" if whole else ""
-                word = pick(("Added", "Noted"), plain[0].title) if whole is None else "Added"
-                found.append(f"{word} {join([self.names.full(n) for n in plain], limit=INLINE)}{where}.")
+                tasks = [self.names.full(n) for n in plain]
+                found.append(
+                    replies.ADDED(seed=plain[0].title, tasks=tasks)
+                    if whole is None
+                    else replies.ADDED_TO(tasks=tasks, whole=self.names.full(whole))
+                )
             found += self._new(slots)
         return found
 
@@ -71,11 +76,10 @@ class Changes:
                 values.append(node)
                 continue
             value = "" if node.value is None or same(node.value, node.title) else f" {value_of(node)}"
-            word = pick(("Noted", "Added"), node.title)
-            text = f"{word} {self.names.full(node)}{value}: {series(contents)}."
-            found.append(text)
+            task = f"{self.names.full(node)}{value}"
+            found.append(replies.ADDED_WITH(seed=node.title, task=task, contents=series(contents)))
         if len(values) > 3:
-            found.append(f"Noted: {join([self.names.entry(n) for n in values], limit=MANY)}.")
+            found.append(replies.ADDED_SEVERAL(entries=[self.names.entry(n) for n in values]))
         else:
             found += [self.names.says(node) for node in values]
         return found
@@ -93,18 +97,22 @@ class Changes:
                 pronoun = "they" if verb == "were" else "it"
                 was = f"{after} ({pronoun} {verb} {clip(former.value)})"
                 if same(node.value, node.title) and same(former.value, former.title):
-                    found.append(f"It is now {the(clip(node.value))} instead of {clip(former.value)}.")
+                    new, old = the(clip(node.value)), clip(former.value)
+                    found.append(replies.EXCHANGED(new=new, former=old))
                 else:
                     found.append(self.names.says(node, now, was))
             elif former.title != node.title:
-                found.append(f"It is now {self.names.full(node)} (it was called {clip(former.title)}).")
+                found.append(replies.RENAMED(task=self.names.full(node), former=clip(former.title)))
             elif former.value is None and node.value is not None:
                 found.append(self.names.says(node))
             elif former.status != node.status:
                 found.append(self.names.says(node, now, after))
             else:
-                found.append(sentence(f"{self.names.full(node)}: noted again" if node.value is None
-                                      else self.names.says(node, " still").rstrip(".")))  # fmt: skip
+                found.append(
+                    replies.NOTED_AGAIN(task=self.names.full(node))
+                    if node.value is None
+                    else self.names.says(node, " still")
+                )
         return found
 
     def _update(self, changes: list[Change]) -> list[str]:
@@ -116,7 +124,7 @@ class Changes:
                 changed = former is not None and former.value not in (None, node.value)
                 was = f" (was {clip(former.value or '')})" if former and changed else ""
                 entries.append(self.names.entry(node, deep=False) + was)
-            return [f"Changed: {'; '.join(entries[:MANY])}{rest(entries)}."]
+            return [replies.CHANGED_SEVERAL(entries=entries)]
         return self._values(nodes)
 
     def _replace(self, changes: list[Change]) -> list[str]:
@@ -132,35 +140,40 @@ class Changes:
                 k for n in nodes for k in self.graph.dependents.get(n.id, ())
             }
             holders = (self.graph[key] for key in self.graph if key in users - {n.id for n in nodes})
-            places = join([self.names.full(holder) for holder in holders if holder.active], limit=INLINE)
-            new = f" with {clip(op.new)}" if nodes else ""
-            found.append(f"Replaced {clip(op.old)}{new}{' in ' if places else ''}{places}.")
+            places = [self.names.full(holder) for holder in holders if holder.active]
+            old, new = clip(op.old), clip(op.new)
+            if places:
+                found.append(replies.REPLACED_IN(old=old, new=new, places=places))
+            else:
+                found.append(replies.REPLACED(old=old, new=new) if nodes else replies.REPLACED_AWAY(old=old))
         return found
 
     def _remove(self, changes: list[Change]) -> list[str]:
-        return self._gone(changes, "Removed", "removed")
+        return self._gone(changes, "removed")
 
     def _inactivate(self, changes: list[Change]) -> list[str]:
-        return self._gone(changes, "Put", "inactive", " on hold")
+        return self._gone(changes, "inactive")
 
-    def _gone(self, changes: list[Change], verb: str, status: str, after: str = "") -> list[str]:
+    def _gone(self, changes: list[Change], status: str) -> list[str]:
+        on_hold = status == "inactive"
         gone = [n for n in self._met(changes) if n.status == status]
         tops, found = self.names.tops(gone), []
         single = [n for n in tops if not any(m is not n and n in self.graph.ancestors(m.id) for m in gone)]
         if single:
             told = [self.names.with_value(n) for n in single]
-            found.append(f"{verb} {join(told, limit=INLINE)}{after}.")
+            found.append((replies.PUT_ON_HOLD if on_hold else replies.REMOVED)(tasks=told))
         for node in tops:
             if node in single:
                 continue
             inside = sum(node in self.graph.ancestors(other.id) for other in gone)
-            everything = f"with its {inside} parts" if inside > 1 else "with its one part"
-            word = "Cancelled" if verb == "Removed" and node.parent is None else verb
-            found.append(f"{word} {self.names.full(node)} {everything}{after}.")
+            parts = f"its {inside} parts" if inside > 1 else "its one part"
+            reply = replies.CANCELLED if node.parent is None else replies.REMOVED_WHOLE
+            reply = replies.PUT_WHOLE_ON_HOLD if on_hold else reply
+            found.append(reply(task=self.names.full(node), parts=parts))
         if not found:  # removed and brought back within the turn, or the other way round
             for node in self._met(changes)[:1]:
-                place = "in the plan" if node.active else "out of the plan"
-                found.append(sentence(f"{self.names.full(node)} {be(node.title)} {place}"))
+                reply = replies.STAYS if node.active else replies.STAYS_OUT
+                found.append(reply(task=self.names.full(node), noun=self.names.full(node)))
         return found
 
     def _restore(self, changes: list[Change]) -> list[str]:
@@ -168,22 +181,19 @@ class Changes:
         if not tops:
             return []
         if len(tops) == 1 and self.names.contents(tops[0]):
-            contents = series(self.names.contents(tops[0]))
-            return [sentence(f"{self.names.full(tops[0])} {be(tops[0].title)} back in the plan: {contents}")]
+            name, contents = self.names.full(tops[0]), series(self.names.contents(tops[0]))
+            return [replies.BACK_WITH(task=name, noun=name, contents=contents)]
         if len(tops) == 1 and tops[0].value is not None and not self.names.is_plain(tops[0]):
             return [self.names.says(tops[0], after=" again")]
-        names_ = join([self.names.full(n) for n in tops], limit=INLINE)
-        return [sentence(f"{names_} {'are' if len(tops) > 1 else be(names_)} back in the plan")]
+        return [replies.BACK(tasks=[self.names.full(n) for n in tops])]
 
     def _rollback(self, changes: list[Change]) -> list[str]:
         found = []
         for node in self._met(changes):
             if not node.active:
-                found.append(
-                    sentence(f"{self.names.with_value(node)} {be(node.title)} out of the plan again")
-                )
+                found.append(replies.OUT_AGAIN(task=self.names.with_value(node), noun=self.names.full(node)))
             elif (former := self._former(node)) is not None and not former.active:
-                found.append(sentence(f"{self.names.with_value(node)} {be(node.title)} back in the plan"))
+                found.append(replies.BACK_ONE(task=self.names.with_value(node), noun=self.names.full(node)))
             else:
                 found += self._values([node], "", " again")
         return found
@@ -197,17 +207,15 @@ class Changes:
             former = self._former(node)
             if node.active:
                 (back if former is not None and not former.active else values).append(node)
-        found = ["Did that again." if any(s.act == "redo" for s in self.turn.steps) else "Undid that."]
-        if tops := self.names.tops(out):
-            told = join([self.names.with_value(n) for n in tops], limit=INLINE)
-            found.append(sentence(f"{told} {'are' if len(tops) > 1 else be(told)} out of the plan"))
-        if tops := self.names.tops(back):
-            told = join([self.names.with_value(n) for n in tops], limit=INLINE)
-            found.append(sentence(f"{told} {'are' if len(tops) > 1 else be(told)} back in the plan"))
+        redone = any(step.act == "redo" for step in self.turn.steps)
+        found = [replies.REDONE() if redone else replies.UNDONE()]
+        for reply, moved in ((replies.OUT, out), (replies.BACK, back)):
+            if tops := self.names.tops(moved):
+                found.append(reply(tasks=[self.names.with_value(n) for n in tops]))
         shown = self._values(values[:3], "", " again")
         if len(values) > 3:
-            entries = join([self.names.entry(n, deep=False) for n in values], limit=INLINE)
-            shown = [f"{len(values)} tasks are as before: {entries}."]
+            entries = [self.names.entry(n, deep=False) for n in values]
+            shown = [replies.AS_BEFORE(count=len(values), entries=entries)]
         return found + shown
 
     def _link(self, changes: list[Change]) -> list[str]:
@@ -217,11 +225,12 @@ class Changes:
         found = []
         for task, group in groupby(pairs, key=lambda pair: pair[0]):
             needed = [self.names.full(self.graph[on]) for _, on in group]
-            name, told = self.names.full(self.graph[task]), join(needed, limit=INLINE)
-            if shared:
-                found.append(sentence(f"{told} {'are' if len(needed) > 1 else be(told)} used in {name} too"))
-            else:
-                found.append(sentence(f"{name} now {'depend' if plural(name) else 'depends'} on {told}"))
+            name = self.names.full(self.graph[task])
+            found.append(
+                replies.SHARED(tasks=needed, whole=name)
+                if shared
+                else replies.DEPENDS_NOW(task=name, needed=needed)
+            )
         return found
 
     def _unlink(self, changes: list[Change]) -> list[str]:
@@ -229,36 +238,39 @@ class Changes:
         for change in changes:
             op: Any = change.operation
             name, other = self.names.full(self.graph[op.task]), self.names.full(self.graph[op.on])
-            found.append(sentence(f"{name} no longer {'depend' if plural(name) else 'depends'} on {other}"))
+            found.append(replies.DEPENDS_NO_LONGER(task=name, needed=other))
         return found
 
     def _complete(self, changes: list[Change]) -> list[str]:
         nodes = self.names.tops([n for n in self._met(changes) if n.status == "done"])
         if not nodes:
             return []
-        word = pick(("Marked {} as done.", "Done: {}."), nodes[0].title)
-        return [word.format(join([self.names.full(n) for n in nodes], limit=INLINE))]
+        return [replies.DONE(seed=nodes[0].title, tasks=[self.names.full(n) for n in nodes])]
 
     def _confirm(self, changes: list[Change]) -> list[str]:
         nodes = [n for n in self._met(changes) if n.active]
         if not nodes:
             return []
-        return [f"Confirmed: {join([self.names.entry(n, deep=False) for n in nodes], limit=MANY)}."]
+        return [replies.CONFIRMED(entries=[self.names.entry(n, deep=False) for n in nodes])]
 
     def _reject(self, changes: list[Change]) -> list[str]:
         found = []
         met = self._met(changes)
         if len(met) > 1 and all(not node.active for node in met):
             entries = [self.names.entry(node, deep=False, marked=False) for node in met]
-            return [f"All right, without {join(entries, limit=MANY)}."]
+            return [replies.DECLINED_SEVERAL(entries=entries)]
         for node in met:
             former = self._former(node)
             offered = former.value if former is not None else None
             if offered and (offered != node.value or not node.active):
-                place = "" if same(offered, node.title) else f" for {self.names.full(node)}"
-                found.append(f"All right, not {clip(offered)}{place}.")
+                value, task = clip(offered), self.names.full(node)
+                found.append(
+                    replies.DECLINED(value=value)
+                    if same(offered, node.title)
+                    else replies.DECLINED_FOR(value=value, task=task)
+                )
             else:
-                found.append(f"All right, I took that back for {self.names.full(node)}.")
+                found.append(replies.TAKEN_BACK(task=self.names.full(node)))
             if node.active and node.value is not None:
                 found.append(self.names.says(node))
         return found
@@ -274,10 +286,12 @@ class Changes:
                 if (contents := self.names.contents(part)) else f"{number}) {title_of(part)}"
                 for number, part in enumerate(parts, 1)
             ]  # fmt: skip
-            if told:
-                found.append(f"Split {self.names.full(node)} into {len(told)} parts: {'; '.join(told)}.")
-            else:
-                found.append(f"Split {self.names.full(node)}.")
+            task = self.names.full(node)
+            found.append(
+                replies.SPLIT_INTO(task=task, count=len(told), parts="; ".join(told))
+                if told
+                else replies.SPLIT(task=task)
+            )
         return found
 
     def _merge(self, changes: list[Change]) -> list[str]:
@@ -287,7 +301,9 @@ class Changes:
             node = self.graph[op.task]
             contents = series(self.names.contents(node))
             name = self.names.full(node)
-            found.append(sentence(f"{name} {be(name)} one again{': ' if contents else ''}{contents}"))
+            found.append(
+                replies.MERGED_WITH(task=name, contents=contents) if contents else replies.MERGED(task=name)
+            )
         return found
 
     def _lists(self, done: Sequence[Change]) -> list[str]:
@@ -303,20 +319,16 @@ class Changes:
             whole = self.graph[key]
             members = [n for n in self.graph.parts(key) if self.names.is_member(n) and n.status != "proposed"]
             if members:
-                told = join([self.names.short(n) for n in members], limit=INLINE)
-                found.append(f"Now in {self.names.full(whole)}: {told}.")
+                held = [self.names.short(n) for n in members]
+                found.append(replies.LIST_NOW(whole=self.names.full(whole), members=held))
             elif not self.graph.parts(key):
-                found.append(f"Nothing is left in {self.names.full(whole)}.")
+                found.append(replies.LIST_EMPTY(whole=self.names.full(whole)))
         return found
 
     def _refusals(self) -> list[str]:
         """Why something was not done; a reason is given once."""
-        found = []
-        for change in self.turn.changes:
-            if change.refused is not None:
-                opening = pick(("I left that as it is", "Nothing changed there"), change.refused)
-                found.append(sentence(f"{opening}: {clip(change.refused, 200)}"))
-        return found
+        reasons = [change.refused for change in self.turn.changes if change.refused is not None]
+        return [_refusal(why) for why in reasons]
 
     def _stale(self) -> list[str]:
         """What rests on something that changed, and may need a look."""
@@ -330,15 +342,10 @@ class Changes:
                     by_cause.setdefault(cause, []).append(node)
         found = []
         for cause, nodes in by_cause.items():
-            told = dict.fromkeys(self.names.full(node) for node in nodes)
-            name = join(told, limit=INLINE)
-            many = len(told) > 1 or plural(name)
-            found.append(
-                sentence(
-                    f"{name} {'depend' if many else 'depends'} on {self._with_value_now(cause)}; "
-                    f"you may want to check {'them' if many else 'it'}"
-                )
-            )
+            told = list(dict.fromkeys(self.names.full(node) for node in nodes))
+            them = "them" if len(told) > 1 or plural(told[0]) else "it"
+            cause_now = self._with_value_now(cause)
+            found.append(replies.MAY_NEED_A_LOOK(tasks=told, cause=cause_now, them=them))
         return found
 
     def _with_value_now(self, key: str) -> str:
@@ -349,8 +356,21 @@ class Changes:
         """What can go on now that something is done."""
         keys = dict.fromkeys(key for change in self.turn.changes for key in change.opened)
         nodes = [self.graph[key] for key in keys if self.graph[key].status == "open"]
-        names_ = join([self.names.full(node) for node in nodes], limit=INLINE)
-        return [f"You can go on with {names_} now."] if nodes else []
+        return [replies.CAN_GO_ON(tasks=[self.names.full(node) for node in nodes])] if nodes else []
+
+
+_FAULTS = (
+    (re.compile(r"must not be blank"), replies.REFUSED_BLANK),
+    (re.compile(r"control characters"), replies.REFUSED_SIGNS),
+    (re.compile(r"no task t\d|operation of its own|state number|two values of one name|not a proposal"),
+     replies.REFUSED_UNCLEAR),
+)  # fmt: skip
+"""Reasons that are about how the plan is kept, and mean nothing to the user."""
+
+
+def _refusal(why: str) -> str:
+    fault = next((reply for pattern, reply in _FAULTS if pattern.search(why)), None)
+    return fault() if fault is not None else replies.REFUSED(seed=why, why=clip(why, 150))
 
 
 _TEMPLATES: dict[str, Callable[[Changes, list[Change]], list[str]]] = {

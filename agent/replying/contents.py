@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from taskloom.agent.language import answers
 from taskloom.agent.language.wording import (
     base,
     clip,
@@ -21,42 +22,46 @@ from taskloom.memory.claims import Answer, members
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import NUMBERS, SPEAKER, STOP, words
 
-from .naming import INLINE, MANY, bullets, same, series
-from .telling import AnswerContext
+from .answer_context import AnswerContext
+from .naming import INLINE, bullets, same, series
 from .verdicts import claim_reply
 
 
-def value_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def value_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What is known of something: its value, or what the tasks that were found hold."""
     if answer.verdict is not None and answer.verdict.kind != "unknown" and answer.verdict.claimed:
-        return claim_reply(tell, answer, nodes)
+        return claim_reply(context, answer, nodes)
     if not nodes:
-        return tell.nothing(answer)
+        return context.nothing(answer)
     if answer.question.slot:
-        told = join([tell.names.full(node) for node in nodes], limit=INLINE)
-        who = answer.question.slot in ("who", "assignee")
-        return [f"Nobody has {told} yet." if who else f"I have no {answer.question.slot} for {told} yet."]
+        tasks = [context.names.full(node) for node in nodes]
+        if answer.question.slot in ("who", "assignee"):
+            return [answers.NOBODY_HAS(tasks=tasks)]
+        return [answers.NO_SLOT(slot=answer.question.slot, tasks=tasks)]
     if not answer.question.tasks and _besides(answer.question.about, nodes):
         about = quoted(answer.question.about, 60)
-        return [f"I have nothing about {about}.", *[_value_sentence(tell, node) for node in nodes[:INLINE]]]
+        return [
+            answers.NOTHING_ABOUT(about=about),
+            *[_value_sentence(context, node) for node in nodes[:INLINE]],
+        ]
     active = [node for node in nodes if node.active]
-    listed = [node for node in active if tell.names.is_member(node) and node.value is not None]
+    listed = [node for node in active if context.names.is_member(node) and node.value is not None]
     if len(listed) > 1 and len(listed) == len(active):
         name = pluralised(title_of(listed[0]))
         wholes = {node.parent for node in listed}
         whole = wholes.pop() if len(wholes) == 1 else None
-        place = f" of {tell.names.full(tell.graph[whole])}" if whole else ""
-        told = join([clip(node.value or "") for node in listed], limit=MANY)
-        kin = {base(node.slot) for node in listed}
-        opening = f"the {name}{place} are" if len(kin) == 1 else "that is"
-        return [sentence(f"{opening} {told}")]
+        place = f" of {context.names.full(context.graph[whole])}" if whole else ""
+        values = [clip(node.value or "") for node in listed]
+        if len({base(node.slot) for node in listed}) == 1:
+            return [answers.MEMBERS_ARE(kind=name, of_whole=place, members=values)]
+        return [answers.THAT_IS(members=values)]
     if len(nodes) > INLINE:
-        return tell.listing("", nodes)
-    plain = [node for node in active if tell.names.is_member(node) and node.value is None]
+        return context.listing("", nodes)
+    plain = [node for node in active if context.names.is_member(node) and node.value is None]
     if len(plain) > 1 and len(plain) == len(nodes) and len({node.parent for node in plain}) == 1:
-        told = join([tell.names.full(node) for node in plain], limit=MANY)
-        return [sentence(f"{told} are in {the(title_of(tell.graph[plain[0].parent or '']))}")]
-    return [_value_sentence(tell, node) for node in tell.names.tops(nodes)]
+        whole = the(title_of(context.graph[plain[0].parent or ""]))
+        return [answers.ARE_IN(tasks=[context.names.full(node) for node in plain], whole=whole)]
+    return [_value_sentence(context, node) for node in context.names.tops(nodes)]
 
 
 def _besides(about: str, nodes: Sequence[TaskNode]) -> bool:
@@ -65,7 +70,7 @@ def _besides(about: str, nodes: Sequence[TaskNode]) -> bool:
     return bool(set(words(about)) - STOP - set(words(known.replace(".", " ").replace("_", " "))))
 
 
-def _value_sentence(tell: AnswerContext, node: TaskNode) -> str:
+def _value_sentence(context: AnswerContext, node: TaskNode) -> str:
     """One task as it stands; who has a task is told by the task."""
     if (
         base(node.slot) == "assignee"
@@ -76,47 +81,47 @@ def _value_sentence(tell: AnswerContext, node: TaskNode) -> str:
     ):
         people = ["you" if one.lower() in SPEAKER else one for one in entries(node.value)]
         who = clip(join(people, limit=len(people)))
-        are = "are" if len(people) > 1 or who.lower() in ("you", "they") else "is"
-        what = tell.names.full(tell.graph[node.parent])
-        return sentence(f"{who} {are} responsible for {what}")
-    return tell.names.state(node)
+        several = len(people) > 1 or who.lower() in ("you", "they")
+        reply = answers.RESPONSIBLE_ARE if several else answers.RESPONSIBLE
+        return reply(people=who, task=context.names.full(context.graph[node.parent]))
+    return context.names.state(node)
 
 
-def list_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def list_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What is in a list, or in several."""
-    wholes = tell.asked(answer)
+    wholes = context.asked(answer)
     if not nodes:
         if wholes:
-            return [f"There is nothing in {join([tell.names.full(n) for n in wholes])} yet."]
-        return tell.nothing(answer)
-    if len(nodes) == 1 and tell.graph.parts(nodes[0].id):
-        return tell.listing(tell.names.with_value(nodes[0]), list(tell.graph.parts(nodes[0].id)))
+            return [answers.NOTHING_IN(wholes=[context.names.full(n) for n in wholes])]
+        return context.nothing(answer)
+    if len(nodes) == 1 and context.graph.parts(nodes[0].id):
+        return context.listing(context.names.with_value(nodes[0]), list(context.graph.parts(nodes[0].id)))
     rest = [node for node in nodes if node not in wholes]
-    if len(wholes) > 1 and all(tell.graph.parts(whole.id) for whole in wholes):
+    if len(wholes) > 1 and all(context.graph.parts(whole.id) for whole in wholes):
         return [
             piece
             for n in wholes
-            for piece in tell.listing(tell.names.full(n), list(members(tell.graph, n.id)))
+            for piece in context.listing(context.names.full(n), list(members(context.graph, n.id)))
         ]
     if len(wholes) == 1 and rest:
-        name = tell.names.with_value if wholes[0] in nodes else tell.names.full
-        return tell.listing(name(wholes[0]), rest)
-    return tell.listing("", nodes)
+        name = context.names.with_value if wholes[0] in nodes else context.names.full
+        return context.listing(name(wholes[0]), rest)
+    return context.listing("", nodes)
 
 
-def summary_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def summary_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """What there is of tasks, with all that is in them."""
     if not nodes:
-        return tell.nothing(answer)
-    tops = tell.names.tops(nodes)
-    size = sum(len(tell.graph.subtree(node.id)) for node in tops)
+        return context.nothing(answer)
+    tops = context.names.tops(nodes)
+    size = sum(len(context.graph.subtree(node.id)) for node in tops)
     if len(tops) > 1 and size > 3 * INLINE:
-        return [f"There are {len(tops)}:", bullets([tell.names.entry(node) for node in tops])]
+        return [answers.THERE_ARE(count=len(tops)), bullets([context.names.entry(node) for node in tops])]
     found = []
     for node in tops:
-        contents = tell.names.contents(node)
+        contents = context.names.contents(node)
         if not contents:
-            found.append(tell.names.state(node))
+            found.append(context.names.state(node))
             continue
         value = "" if node.value is None or same(node.value, node.title) else f" {value_of(node)}"
         mark = " (done)" if node.status == "done" else ""
@@ -127,37 +132,37 @@ def summary_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) ->
             open_parts = [e for e in contents if e.endswith("(open)")]
             closed = [e for e in contents if e not in open_parts]
             text = "; ".join(filter(None, [", ".join(closed), ", ".join(open_parts)]))
-            found.append(sentence(f"{heading}: {text}"))
+            found.append(answers.TOLD_UNDER(heading=heading, text=text))
     return found
 
 
-def count_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def count_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """How many there are."""
     about = answer.question.about
     if answer.question.value == "parts":
-        return _parts_reply(tell, answer, nodes)
-    asked = tell.asked(answer)
-    parts = [part for one in asked for part in tell.graph.parts(one.id)]
-    countable = any(part.value is None or tell.names.is_member(part) for part in parts)
-    if len(asked) == 1 and not countable and (so_far := tell.names.so_far(asked[0])):
-        return [sentence(f"{tell.names.full(asked[0])}: {so_far}")]
+        return _parts_reply(context, answer, nodes)
+    asked = context.asked(answer)
+    parts = [part for one in asked for part in context.graph.parts(one.id)]
+    countable = any(part.value is None or context.names.is_member(part) for part in parts)
+    if len(asked) == 1 and not countable and (so_far := context.names.so_far(asked[0])):
+        return [answers.TOLD_UNDER(heading=context.names.full(asked[0]), text=so_far)]
     if len(nodes) == 1 and re.search(r"\d", nodes[0].value or ""):
-        return [tell.names.state(nodes[0])]
-    if len(nodes) == 1 and (inside := tell.graph.parts(nodes[0].id)):
+        return [context.names.state(nodes[0])]
+    if len(nodes) == 1 and (inside := context.graph.parts(nodes[0].id)):
         nodes = list(inside)
     if not nodes and (held := [node for node in asked if node.value]):
-        return [tell.names.state(node) for node in held]  # 'how many tags': the task holds the number
+        return [context.names.state(node) for node in held]  # 'how many tags': the task holds the number
     if not nodes:
-        return [f"None: I have nothing about {quoted(about, 60)}." if about else "None."]
-    told = join([tell.names.short_entry(node) for node in nodes], limit=INLINE)
-    return [f"{len(nodes)}: {told}."]
+        return [answers.NONE_ABOUT(about=quoted(about, 60)) if about else answers.NONE()]
+    return [answers.COUNTED(count=len(nodes), entries=[context.names.short_entry(node) for node in nodes])]
 
 
-def _parts_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def _parts_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """How many parts there are of what was split once."""
-    whole = tell.asked(answer)[0]
+    whole = context.asked(answer)[0]
     if nodes == [whole]:
-        contents = tell.names.contents(whole)
+        contents = context.names.contents(whole)
         return [sentence(f"one: {the(title_of(whole))}{f' ({series(contents)})' if contents else ''}")]
     number = NUMBERS[len(nodes)] if len(nodes) < len(NUMBERS) else str(len(nodes))
-    return [sentence(f"{number}: {series([tell.names.entry(node) for node in nodes])}")]
+    entries_ = series([context.names.entry(node) for node in nodes])
+    return [answers.TOLD_UNDER(heading=number, text=entries_)]

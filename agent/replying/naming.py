@@ -119,7 +119,7 @@ class Names:
         if marked and node.stale_since is not None:
             notes.append("to be checked")
         if deep and (inner := self.contents(node)):
-            notes.append("; ".join(inner))
+            notes.append(", ".join(inner))
         return f"{text} ({'; '.join(notes)})" if notes else text
 
     def short_entry(self, node: TaskNode) -> str:
@@ -155,7 +155,7 @@ class Names:
         contents = self.contents(node)
         value = "" if node.value is None or same(node.value, node.title) else value_of(node)
         if contents and not value:
-            return sentence(f"{name}: {'; '.join(contents[:MANY])}{rest(contents)}")
+            return sentence(f"{name}: {series(contents)}")
         stale = " (to be checked, since something it depends on changed)" if node.stale_since else ""
         if node.status == "done":
             return sentence(f"{name} {be(name)} done{f': {value}' if value else ''}{stale}")
@@ -163,7 +163,7 @@ class Names:
             place = the(title_of(self.graph[node.parent]))
             return sentence(f"{name} {be(name)} in {place}")
         note = (" (to be confirmed)" if node.status == "proposed" else "") + stale
-        more = f"; {'; '.join(contents[:MANY])}" if contents else ""
+        more = f"; {series(contents)}" if contents else ""
         return self.says(node, "", note + more)
 
     def so_far(self, node: TaskNode) -> str:
@@ -244,11 +244,6 @@ def bullets(entries: Sequence[str]) -> str:
     if len(entries) > MANY:
         lines.append(f"\n- and {len(entries) - MANY} more ({len(entries)} in all)")
     return "".join(lines)
-
-
-def rest(entries: Sequence[str]) -> str:
-    """What to say of the entries that are cut off."""
-    return f"; and {len(entries) - MANY} more ({len(entries)} in all)" if len(entries) > MANY else ""
 
 
 def series(entries: Sequence[str]) -> str:

@@ -10,11 +10,13 @@ import re
 from collections.abc import Generator, Sequence
 from collections.abc import Set as AbstractSet
 
+from taskloom.agent.language import replies
 from taskloom.agent.language.foreign import fixed_reply
+from taskloom.agent.language.reply import Reply
 from taskloom.agent.language.wording import (
     clip,
+    fitted,
     join,
-    pick,
     readable,
     sentence,
     sentences,
@@ -34,9 +36,14 @@ from taskloom.memory.tasks import TaskNode
 from .answers import answer_pieces
 from .changes import Changes
 from .checking import faults_of
-from .naming import INLINE, MANY, Names
+from .naming import INLINE, Names
 
 RESULT = 400  # characters of a tool's result in a reply
+LONGEST = 240  # characters of a reply that is no list and no tool's result
+
+_LISTS = frozenset(
+    {"value", "list", "summary", "left", "count", "history", "before", "status", "dependents", "needs"}
+)  # kinds of question that ask for all there is of something
 
 __all__ = ["TemplateResponder", "faults_of"]
 
@@ -79,9 +86,11 @@ class _Reply:
                 told += answer_pieces(answer, self.graph, self.names)
             told += known[n].lines if n in known else ()
         if not told and any(step.act == "no" for step in self.turn.steps):
-            told.append("All right.")
+            told.append(replies.ALL_RIGHT())
         told += self._proposals() + self._question()
-        return list(dict.fromkeys([*notes, *(told or [self._small_talk()])]))
+        found = list(dict.fromkeys([*notes, *(told or [self._small_talk()])]))
+        lists = any(answer.question.kind in _LISTS for answer in answers)
+        return found if lists or self.turn.tool_runs or self.turn.earlier else fitted(found, LONGEST)
 
     def _without(self, given: AbstractSet[str]) -> Turn:
         """The turn without what else is told of results: that they were opened, or are out of date."""
@@ -103,20 +112,21 @@ class _Reply:
             lost = "Before I was interrupted: " if run.earlier else ""
             match run.status:
                 case "done":
-                    found.append(sentence(f"{lost}{title}: {clip(readable(run.text), RESULT)}"))
+                    result = clip(readable(run.text), RESULT)
+                    found.append(replies.TOOL_GAVE(lost=lost, title=title, result=result))
                 case "failed":
-                    found.append(sentence(f"{lost}{tool} failed: {clip(run.text, RESULT)}"))
+                    found.append(replies.TOOL_FAILED(lost=lost, tool=tool, why=clip(run.text, RESULT)))
                 case "rejected":
-                    found.append(sentence(f"I did not {tool}: {clip(run.text, RESULT)}"))
+                    found.append(replies.TOOL_NOT_RUN(tool=tool, why=clip(run.text, RESULT)))
                 case "unknown":
-                    found.append(sentence(f"{tool} ({title}): {run.text}"))
+                    found.append(replies.TOOL_UNKNOWN(tool=tool, title=title, why=run.text))
         return found
 
     def _earlier(self) -> list[str]:
         """What earlier sessions tell: one task in a sentence, several in a list."""
         if len(self.turn.earlier) > 1:
             return ["In earlier sessions:", *(f"\n- {line}" for line in self.turn.earlier)]
-        return [f"In an earlier session, {line}." for line in self.turn.earlier]
+        return [replies.EARLIER(line=line) for line in self.turn.earlier]
 
     def _proposals(self) -> list[str]:
         """The proposed values in one sentence, for confirmation."""
@@ -132,8 +142,8 @@ class _Reply:
         elif len(wholes) == 1 and (whole := wholes.pop()):
             opening = f"I suggest for {the(title_of(self.graph[whole]))}"
         entries = [self.names.entry(node, deep=False, marked=False) for node in waiting]
-        keep = "these" if len(waiting) > 1 else "that"
-        return [f"{opening}: {join(entries, limit=MANY)}. Shall I keep {keep}?"]
+        reply = replies.SUGGESTED if len(waiting) > 1 else replies.SUGGESTED_ONE
+        return [reply(opening=opening, entries=entries)]
 
     def _left_over(self) -> list[str]:
         """What still waits of values proposed before, where the user has just answered to some of them."""
@@ -148,7 +158,7 @@ class _Reply:
             node for node in tasks_in_role(self.graph, "proposed") if self.graph.root(node.id).id in roots
         ]
         entries = [self.names.entry(node, deep=False, marked=False) for node in waiting]
-        return [f"Shall I keep the rest: {join(entries, limit=MANY)}?"] if entries else []
+        return [replies.KEEP_THE_REST(entries=entries)] if entries else []
 
     def _origin(self, node: TaskNode) -> str:
         """Where a proposal comes from."""
@@ -180,19 +190,19 @@ class _Reply:
         if about := fixed_reply(said):
             return about
         asked = any(_asks_beside(said[start:end].strip()) for start, end in sentences(said))
-        for pattern, lines in _SMALL_TALK:
+        for pattern, reply in _SMALL_TALK:
             if pattern.search(said):
-                line = pick(lines, said)
-                return f"{line} I have nothing on your question." if asked else line
+                line = reply(seed=said)
+                return replies.NOTHING_ON_YOUR_QUESTION(line=line) if asked else line
         if any(isinstance(op, Check) for op in self.turn.operations):
-            return "I have nothing on that."
+            return replies.NOTHING_ON_THAT()
         if "?" in said and steps and all(step.act == "chat" for step in steps):
-            return "I have nothing on that."
+            return replies.NOTHING_ON_THAT()
         if self.turn.noted:
-            return pick(("I will remember that.", "Noted, I will remember that."), said)
+            return replies.REMEMBERED(seed=said)
         if steps and all(step.act == "chat" for step in steps):
-            return pick(("All right. Your tasks are as they were.", "Okay. I changed nothing."), said)
-        return "I am not sure what you would like me to note or change. Could you put it in other words?"
+            return replies.NOTHING_CHANGED(seed=said)
+        return replies.WHAT_TO_CHANGE()
 
 
 _SIDE_QUESTION = re.compile(
@@ -206,16 +216,16 @@ _NO_QUESTION = re.compile(
     r"|(?:is|does) (?:that|this|it) (?:ok|okay|fine|good|all ?right|work)(?: (?:with|for) (?:you|everyone))?",
     re.IGNORECASE,
 )  # what has the form of a question, and wants to know nothing
-_SMALL_TALK: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+_SMALL_TALK: tuple[tuple[re.Pattern[str], Reply], ...] = (
     (re.compile(r"\b(?:bye|goodbye|see you|good night|that'?s all|that is all)\b", re.IGNORECASE),
-     ("Goodbye! Your tasks stay as they are.", "See you! I keep your tasks as they are.")),
+     replies.GOODBYE),
     (re.compile(r"\b(?:thanks|thank you|thx|cheers|appreciate)\b", re.IGNORECASE),
-     ("You're welcome!", "You're welcome! Tell me when something changes.")),
+     replies.WELCOME),
     (re.compile(r"^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening))\b", re.IGNORECASE),
-     ("Hello! What would you like to plan?", "Hello! What can I note for you?")),
+     replies.HELLO),
     (re.compile(r"^\W*(?:tell|sing|write|give) (?:me|us) an?\b|\b(?:joke|poem|song|riddle)\b", re.IGNORECASE),
-     ("Nothing in your plan answers that; I only keep track of your tasks.",)),
-    (re.compile(r"^\W*how are you\b", re.IGNORECASE), ("Fine, thank you! What can I note for you?",)),
+     replies.NOT_MY_PART),
+    (re.compile(r"^\W*how are you\b", re.IGNORECASE), replies.FINE),
 )  # fmt: skip
 
 

@@ -2,50 +2,53 @@
 
 from __future__ import annotations
 
-from taskloom.agent.language.wording import be, clip, join, pick, quoted, sentence, the, title_of
+from taskloom.agent.language import answers
+from taskloom.agent.language.wording import be, clip, quoted, the, title_of, you_said
 from taskloom.memory.claims import Answer, Verdict, state_text
 from taskloom.memory.operations import names
 from taskloom.memory.tasks import TaskNode
 
+from .answer_context import AnswerContext
 from .naming import INLINE
-from .telling import AnswerContext
 
 
-def claim_reply(tell: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+def claim_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """Whether something is so, was so once, or never was."""
     verdict = answer.verdict
     if verdict is None:
-        return [tell.names.state(node) for node in nodes[:INLINE]] if nodes else tell.nothing(answer)
+        return [context.names.state(node) for node in nodes[:INLINE]] if nodes else context.nothing(answer)
     if answer.question.act is not None:
-        return _act_verdict(tell, answer, verdict)
+        return _act_verdict(context, answer, verdict)
     ways = {"holds": _holds, "was": _was, "never": _never, "unknown": _unknown}
-    return ways[verdict.kind](tell, answer, verdict)
+    return ways[verdict.kind](context, answer, verdict)
 
 
-def _about(tell: AnswerContext, answer: Answer, verdict: Verdict) -> tuple[TaskNode | None, TaskNode | None]:
+def _about(
+    context: AnswerContext, answer: Answer, verdict: Verdict
+) -> tuple[TaskNode | None, TaskNode | None]:
     """The task and the container that a verdict is about."""
-    node = tell.graph.get(verdict.task) if verdict.task else None
+    node = context.graph.get(verdict.task) if verdict.task else None
     key = answer.question.container
-    container = tell.graph.get(key) if key else None
+    container = context.graph.get(key) if key else None
     if container is node:
         node = None if container is not None else node
     return node, container
 
 
-def _part_of(tell: AnswerContext, answer: Answer, verdict: Verdict) -> str:
+def _part_of(context: AnswerContext, answer: Answer, verdict: Verdict) -> str:
     """' in the soup', ' as the start', or nothing."""
-    node, container = _about(tell, answer, verdict)
+    node, container = _about(context, answer, verdict)
     if container is not None:
         return f" in {the(title_of(container))}"
-    if node is not None and not names(verdict.claimed, node.title) and not tell.names.is_member(node):
+    if node is not None and not names(verdict.claimed, node.title) and not context.names.is_member(node):
         return f" {'as' if node.value is not None else 'for'} {the(title_of(node))}"
     return ""
 
 
-def _now(tell: AnswerContext, answer: Answer, verdict: Verdict) -> str:
+def _now(context: AnswerContext, answer: Answer, verdict: Verdict) -> str:
     """'it is Chicago', or nothing where that cannot be said."""
     now = verdict.now or ""
-    node, container = _about(tell, answer, verdict)
+    node, container = _about(context, answer, verdict)
     if not now and node is not None and node.active and not names(verdict.claimed, node.value):
         now = node.value or ""
     if not now:
@@ -53,44 +56,47 @@ def _now(tell: AnswerContext, answer: Answer, verdict: Verdict) -> str:
     return f"there is {clip(now)}" if container is not None else f"it is {clip(now)}"
 
 
-def _since_the_start(tell: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
+def _since_the_start(context: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
     """What was there before something that is supposed to have been so from the start, or nothing."""
-    node = tell.graph.get(verdict.task) if verdict.task else None
+    node = context.graph.get(verdict.task) if verdict.task else None
     if node is None or not verdict.since or not answer.question.about.endswith("from the start"):
         return []
     former = [state for state in node.states() if state.turn < verdict.since and state.active]
     before = (
-        [clip(state_text(former[-1]))] if former else [clip(state_text(n)) for n in tell.predecessors(node)]
+        [clip(state_text(former[-1]))]
+        if former
+        else [clip(state_text(n)) for n in context.predecessors(node)]
     )
-    whole = tell.graph.get(answer.question.container or node.parent or "")
+    whole = context.graph.get(answer.question.container or node.parent or "")
     if not before and (whole is None or whole.states()[0].turn >= verdict.since):
         return []
     claimed = clip(verdict.claimed)
-    only = f"No, not from the start: {claimed} came in turn {verdict.since}"
-    return [sentence(f"{only}; before that it was {join(before)}" if before else only)]
+    if before:
+        return [answers.NOT_FROM_THE_START_BUT(claimed=claimed, turn=verdict.since, former=before)]
+    return [answers.NOT_FROM_THE_START(claimed=claimed, turn=verdict.since)]
 
 
-def _holds(tell: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
-    if late := _since_the_start(tell, answer, verdict):
+def _holds(context: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
+    if late := _since_the_start(context, answer, verdict):
         return late
     claimed = clip(verdict.claimed)
-    node, container = _about(tell, answer, verdict)
+    node, container = _about(context, answer, verdict)
     if container is not None:
         told = f"{claimed} {be(claimed)} in {the(title_of(container))}"
     elif node is not None and node.value is not None and not names(verdict.claimed, node.title):
-        told = f"{tell.names.full(node)} {be(tell.names.full(node))} {clip(node.value)}"
+        told = f"{context.names.full(node)} {be(context.names.full(node))} {clip(node.value)}"
     elif node is not None:
-        told = tell.names.state(node).rstrip(".")
+        told = context.names.state(node).rstrip(".")
         told = told[0].lower() + told[1:] if told.startswith("The ") else told
     else:
         told = f"{claimed} is what I have" if claimed else "that is how it is"
-    opening = "It is: " if answer.question.denied else pick(("Yes, ", "Yes, that's right: "), claimed)
     since = f" (since turn {verdict.since})" if verdict.since else ""
-    return [sentence(f"{opening}{told}{since}")]
+    reply = answers.IT_IS if answer.question.denied else answers.YES
+    return [reply(seed=claimed, fact=told, since=since)]
 
 
-def _was(tell: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
-    claimed, place = clip(verdict.claimed), _part_of(tell, answer, verdict)
+def _was(context: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
+    claimed, place = clip(verdict.claimed), _part_of(context, answer, verdict)
     since = f" from turn {verdict.since}" if verdict.since else ""
     subject = claimed if answer.question.denied or place or answer.question.kind == "ever" else "it"
     was = be(claimed, past=True)
@@ -99,17 +105,17 @@ def _was(tell: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
         what = f"it was {claimed}"
     if place.startswith(" as "):
         what = f"{place[4:]} was {claimed}"
-    said = f" (you said: {quoted(verdict.said)})" if verdict.said else ""
+    said = f" ({you_said(verdict.said)})" if verdict.said else ""
     turn = f"in turn {verdict.until}" if verdict.until else "later"
     if answer.question.denied:
         end = f"{turn} it was {_ended(verdict)}" if verdict.op or verdict.replaced_by else ""
-        return [sentence("; ".join(filter(None, [f"{what}{since}", end])) + said)]
+        return [answers.IT_ONCE_WAS(fact="; ".join(filter(None, [f"{what}{since}", end])), said=said)]
     until = f" to turn {verdict.until}" if verdict.until else ""
-    opening = pick(("Yes, ", "Yes: "), claimed) if answer.question.kind == "ever" else "Not any more: "
-    now = _now(tell, answer, verdict)
+    reply = answers.WAS_ONCE if answer.question.kind == "ever" else answers.NO_LONGER
+    now = _now(context, answer, verdict)
     if not now or answer.question.container:
-        return [sentence(f"{opening}{what}{since}{until}, when it was {_ended(verdict)}{said}")]
-    return [sentence(f"{opening}{what}{since}{until}; since then {now}{said}")]
+        return [reply(seed=claimed, fact=f"{what}{since}{until}, when it was {_ended(verdict)}{said}")]
+    return [reply(seed=claimed, fact=f"{what}{since}{until}; since then {now}{said}")]
 
 
 def _ended(verdict: Verdict) -> str:
@@ -121,49 +127,54 @@ def _ended(verdict: Verdict) -> str:
     )
 
 
-def _never(tell: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
-    claimed, place = clip(verdict.claimed), _part_of(tell, answer, verdict)
-    about = tell.graph.get(verdict.task) if verdict.task else None
-    now = "" if about is not None and about.value is None else _now(tell, answer, verdict)
+def _never(context: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
+    claimed, place = clip(verdict.claimed), _part_of(context, answer, verdict)
+    about = context.graph.get(verdict.task) if verdict.task else None
+    now = "" if about is not None and about.value is None else _now(context, answer, verdict)
     if answer.question.denied:
         end = f"; {now}" if now else ""
-        return [sentence(f"Right, there is no record of {claimed}{place}{end}")]
-    elsewhere = [n for n in tell.graph.active if verdict.since and names(verdict.claimed, state_text(n))]
+        return [answers.RIGHT_NO_RECORD(claimed=f"{claimed}{place}", end=end)]
+    elsewhere = [n for n in context.graph.active if verdict.since and names(verdict.claimed, state_text(n))]
     if elsewhere:
-        denial = f"No, {claimed} was never {place.strip() or 'that'}{f': {now}' if now else ''}"
-        return [sentence(denial), *(tell.names.state(node) for node in elsewhere[:3])]
+        there = place.strip() or "that"
+        denial = (
+            answers.NEVER_THERE_BUT(claimed=claimed, there=there, now=now)
+            if now
+            else answers.NEVER_THERE(claimed=claimed, there=there)
+        )
+        return [denial, *(context.names.state(node) for node in elsewhere[:3])]
     if verdict.since and verdict.said:  # never in the plan, only in the talk
-        mention = f"you mentioned it in turn {verdict.since}: {quoted(verdict.said)}"
+        turn, said = verdict.since, quoted(verdict.said)
         if now:
-            return [sentence(f"No, I have no record of {claimed}{place}: {now}; {mention}")]
-        return [sentence(f"{claimed} is not in the plan, but {mention}")]
+            return [answers.NO_RECORD_BUT_SAID(claimed=f"{claimed}{place}", now=now, turn=turn, words=said)]
+        return [answers.ONLY_MENTIONED(claimed=claimed, turn=turn, words=said)]
     if now:
-        return [sentence(f"No, I have no record of {claimed or 'that'}{place}: {now}")]
-    node = tell.graph.get(verdict.task) if verdict.task else None
-    told_of = [tell.names.state(node)] if node is not None else []
-    return [sentence(f"No, I have no record of {claimed or 'that'}{place}"), *told_of]
+        return [answers.NO_RECORD_BUT(claimed=f"{claimed or 'that'}{place}", now=now)]
+    node = context.graph.get(verdict.task) if verdict.task else None
+    told_of = [context.names.state(node)] if node is not None else []
+    return [answers.NO_RECORD_OF(claimed=f"{claimed or 'that'}{place}"), *told_of]
 
 
-def _unknown(tell: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
+def _unknown(context: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
     about = answer.question.about or verdict.claimed or answer.question.value or ""
-    told = f"of {quoted(about, 60)}" if about else "of that"
-    return [f"I have no record {told}.", *tell.nothing(answer)[1:]]
+    told = quoted(about, 60) if about else "that"
+    return [answers.NO_RECORD(about=told), *context.nothing(answer)[1:]]
 
 
-def _act_verdict(tell: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
+def _act_verdict(context: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
     """Whether something was ever asked for."""
     agreed = verdict.kind in ("holds", "was")
     if agreed:
         when = f" in turn {verdict.since}" if verdict.since else ""
         said = f": {quoted(verdict.said)}" if verdict.said else ""
-        return [sentence(f"{'You did' if answer.question.denied else 'Yes, you did'}{when}{said}")]
-    opening = f"{'Right' if answer.question.denied else 'No'}, there is no record of that"
+        return [(answers.YOU_DID if answer.question.denied else answers.YES_YOU_DID)(when=when, said=said)]
+    reply = answers.RIGHT_YOU_DID_NOT if answer.question.denied else answers.YOU_DID_NOT
     claimed = clip(verdict.claimed)
-    place = _part_of(tell, answer, verdict)
+    place = _part_of(context, answer, verdict)
     if claimed and (verdict.replaced_by or (verdict.until and verdict.op)):
         when = f" in turn {verdict.until}" if verdict.until else ""
-        return [sentence(f"{opening}; {claimed} was {_ended(verdict)}{when}")]
-    now = _now(tell, answer, verdict)
+        return [reply(instead=f"; {claimed} was {_ended(verdict)}{when}")]
+    now = _now(context, answer, verdict)
     if now and not names(verdict.claimed, now):
-        return [sentence(f"{opening}; {now}")]
-    return [sentence(opening if not claimed or not place else f"{opening} ({claimed}{place})")]
+        return [reply(instead=f"; {now}")]
+    return [reply(instead="" if not claimed or not place else f" ({claimed}{place})")]

@@ -1,6 +1,8 @@
 """Threads on disk: talked on, listed, exported; with locks and compact checkpoints."""
 
-from .checkpoints import STORED, CompactSerializer, UnknownTypeError
+from taskloom.agent.graph.plain import STORED, UnknownTypeError
+
+from .checkpoints import CompactSerializer
 from .store import ThreadBusyError, ThreadInfo, Threads
 from .taskloom import Taskloom
 

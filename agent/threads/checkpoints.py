@@ -19,12 +19,10 @@ from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_ev
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
+from taskloom.agent.graph.plain import STORED, UnknownTypeError
 from taskloom.agent.turn.calls import Call, ToolRun
 from taskloom.agent.turn.state import DELTA_CHANNELS, Pending, Turn
-from taskloom.memory.operations import Clarify
-from taskloom.memory.tasks import TaskNode
 
-STORED = (TaskNode, Turn, Clarify, Pending, Call, ToolRun)  # types of the state; no other is made from disk
 _ZLIB = "+zlib"  # marks the type of a compressed payload
 _WORTH_IT = 128  # bytes; shorter payloads stay as they are
 _WARM_THREADS = 32
@@ -38,10 +36,6 @@ _FORMER: dict[tuple[str, str], type] = {
 _FORMER_CHANNELS = {"made": "changed", "acts": "runs"}  # of the graph that calls tools
 
 _SIGNS = (*{module.encode() for module, _ in _FORMER}, *map(ormsgpack.packb, _FORMER_CHANNELS))
-
-
-class UnknownTypeError(RuntimeError):
-    """A checkpoint holds a type that is none of the state's."""
 
 
 class CompactSerializer(JsonPlusSerializer):
@@ -76,10 +70,7 @@ class CompactSerializer(JsonPlusSerializer):
         finally:
             _BLOCKED.reset(token)
         if blocked:
-            raise UnknownTypeError(
-                f"the thread holds a {blocked[0]}, which this version does not know: "
-                "open it with the version that wrote it"
-            )
+            raise UnknownTypeError.of(blocked[0])
         return value
 
 

@@ -1,4 +1,4 @@
-"""Threads on disk, one run at a time on each."""
+"""Threads in a database, one run at a time on each."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import hashlib
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from filelock import FileLock, Timeout
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from taskloom.agent.graph.access import turn_of
 from taskloom.agent.graph.locks import ThreadBusyError, exclusive, lock_file
 from taskloom.agent.graph.runs import Place
-from taskloom.agent.turn.state import Turn
 from taskloom.memory.private import keep_private
 
 from .checkpoints import WarmSaver
@@ -36,8 +38,41 @@ class ThreadInfo:
     user: str = ""
 
 
-class Threads:
-    """The SQLite database of threads under a folder, and the locks on them."""
+class Shelf(Protocol):
+    """Where threads are kept: what each kind of database does in its own way."""
+
+    @property
+    def saver(self) -> BaseCheckpointSaver[Any]:
+        """The saver of checkpoints."""
+        ...
+
+    def hold(self, thread: str) -> AbstractContextManager[None]:
+        """Keep other processes off a thread; a ThreadBusyError where one did not come to an end."""
+        ...
+
+    def ends(self) -> list[tuple[str, str]]:
+        """All threads, each with the id of its latest checkpoint."""
+        ...
+
+    def beginnings(self, thread: str) -> list[tuple[str, str]]:
+        """The thread with the ids of its first two checkpoints."""
+        ...
+
+    def cleared(self, thread: str) -> None:
+        """Be rid of what is beside the checkpoints of a thread that was deleted."""
+        ...
+
+    def compact(self) -> None:
+        """Take what was deleted off the disk."""
+        ...
+
+    def close(self) -> None:
+        """Close the database."""
+        ...
+
+
+class SqliteShelf:
+    """Threads in a SQLite file under a folder, with the files of its locks."""
 
     def __init__(self, home: Path, *, wait: float = 30.0) -> None:
         """Open the database, or make it.
@@ -47,23 +82,88 @@ class Threads:
             wait: seconds to wait for a database or a thread that is in use.
         """
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._locks, self.wait = home / "locks", wait
+        self._locks, self._wait = home / "locks", wait
         self._locks.mkdir(exist_ok=True, mode=0o700)
         file = home / "threads.sqlite"
         if not file.exists():
             file.touch(mode=0o600)  # SQLite gives its logs the same rights
         keep_private(home, self._locks, *home.glob(f"{file.name}*"), *self._locks.iterdir())
-        self._inside: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
-        self._guard = threading.Lock()
         self.saver = WarmSaver(
             sqlite3.connect(file, check_same_thread=False, timeout=wait), locks=self._locks
         )
         with FileLock(self._locks / "setup.lock", timeout=wait, mode=0o600):
             self.saver.setup()
 
+    @contextmanager
+    def hold(self, thread: str) -> Iterator[None]:
+        """See `Shelf`."""
+        try:
+            with FileLock(self._lock_file(thread), timeout=self._wait, poll_interval=0.01, mode=0o600):
+                yield
+        except Timeout as error:
+            raise ThreadBusyError.on(thread, self._wait) from error
+
+    def ends(self) -> list[tuple[str, str]]:
+        """See `Shelf`."""
+        with self.saver.cursor(transaction=False) as cursor:
+            return cursor.execute(
+                "SELECT thread_id, MAX(checkpoint_id) FROM checkpoints WHERE checkpoint_ns = '' "
+                "GROUP BY thread_id"
+            ).fetchall()
+
+    def beginnings(self, thread: str) -> list[tuple[str, str]]:
+        """See `Shelf`."""
+        with self.saver.cursor(transaction=False) as cursor:
+            return cursor.execute(
+                "SELECT thread_id, checkpoint_id FROM checkpoints WHERE checkpoint_ns = '' AND thread_id = ? "
+                "ORDER BY checkpoint_id LIMIT 2",
+                (thread,),
+            ).fetchall()
+
+    def cleared(self, thread: str) -> None:
+        """See `Shelf`."""
+        self._lock_file(thread).unlink(missing_ok=True)
+        lock_file(self._locks, thread).unlink(missing_ok=True)
+
+    def compact(self) -> None:
+        """See `Shelf`.
+
+        Raises:
+            sqlite3.OperationalError: another process is reading or writing.
+        """
+        connection = self.saver.conn
+        with self.saver.lock:
+            connection.commit()
+            connection.execute("VACUUM")
+            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if busy:
+                raise sqlite3.OperationalError("the log of threads.sqlite is being read elsewhere")
+
+    def close(self) -> None:
+        """See `Shelf`."""
+        self.saver.conn.close()
+
+    def _lock_file(self, thread: str) -> Path:
+        return self._locks / f"{hashlib.sha256(thread.encode()).hexdigest()[:32]}.lock"
+
+
+class Threads:
+    """Threads in a database, and the locks on them."""
+
+    def __init__(self, kept: Path | Shelf, *, wait: float = 30.0) -> None:
+        """Take a database, or a folder for a SQLite one.
+
+        wait: seconds to wait for a database or a thread that is in use.
+        """
+        self._shelf: Shelf = SqliteShelf(kept, wait=wait) if isinstance(kept, Path) else kept
+        self.saver: BaseCheckpointSaver[Any] = self._shelf.saver
+        self.wait = wait
+        self._inside: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
+        self._guard = threading.Lock()
+
     def close(self) -> None:
         """Close the database."""
-        self.saver.conn.close()
+        self._shelf.close()
 
     @contextmanager
     def lock(self, thread: str) -> Iterator[None]:
@@ -77,27 +177,17 @@ class Threads:
         if not inside.lock.acquire(timeout=self.wait):
             raise ThreadBusyError.on(thread, self.wait)
         try:
-            with FileLock(self._lock_file(thread), timeout=self.wait, poll_interval=0.01, mode=0o600):
+            with self._shelf.hold(thread):
                 yield
-        except Timeout as error:
-            raise ThreadBusyError.on(thread, self.wait) from error
         finally:
             inside.lock.release()
 
-    def _lock_file(self, thread: str) -> Path:
-        return self._locks / f"{hashlib.sha256(thread.encode()).hexdigest()[:32]}.lock"
-
     def list(self) -> list[ThreadInfo]:
         """All threads, the last used first."""
-        with self.saver.cursor(transaction=False) as cursor:
-            rows = cursor.execute(
-                "SELECT thread_id, MAX(checkpoint_id) FROM checkpoints WHERE checkpoint_ns = '' "
-                "GROUP BY thread_id"
-            ).fetchall()
         found = []
-        for thread, last in rows:
+        for thread, last in self._shelf.ends():
             if newest := self.saver.get_tuple(run_config(thread, checkpoint_id=last)):
-                turn = newest.checkpoint["channel_values"].get("turn", Turn())
+                turn = turn_of(newest.checkpoint["channel_values"])
                 used = datetime.fromisoformat(newest.checkpoint["ts"])
                 title = self._title(thread) or turn.utterance
                 found.append(ThreadInfo(thread, turn.number, used, title, self.place(thread).owner()))
@@ -109,16 +199,10 @@ class Threads:
 
     def _title(self, thread: str) -> str:
         """What was said in the first turn; the first checkpoint may be an empty one to hold the writes."""
-        with self.saver.cursor(transaction=False) as cursor:
-            rows = cursor.execute(
-                "SELECT checkpoint_id FROM checkpoints WHERE checkpoint_ns = '' AND thread_id = ? "
-                "ORDER BY checkpoint_id LIMIT 2",
-                (thread,),
-            ).fetchall()
-        for (checkpoint,) in rows:
+        for _, checkpoint in self._shelf.beginnings(thread):
             found = self.saver.get_tuple(run_config(thread, checkpoint_id=checkpoint))
-            if found and (turn := found.checkpoint["channel_values"].get("turn")):
-                return str(turn.utterance)
+            if found and (turn := turn_of(found.checkpoint["channel_values"])).number:
+                return turn.utterance
         return ""
 
     def delete(self, thread: str) -> None:
@@ -129,22 +213,11 @@ class Threads:
         """
         with self.lock(thread), exclusive(self.saver, thread, "", self.wait):
             self.saver.delete_thread(thread)
-            self._lock_file(thread).unlink(missing_ok=True)
-            lock_file(self._locks, thread).unlink(missing_ok=True)
+            self._shelf.cleared(thread)
 
     def compact(self) -> None:
-        """Take what was deleted off the disk: no byte of it stays in the database's files.
-
-        Raises:
-            sqlite3.OperationalError: another process is reading or writing.
-        """
-        connection = self.saver.conn
-        with self.saver.lock:
-            connection.commit()
-            connection.execute("VACUUM")
-            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            if busy:
-                raise sqlite3.OperationalError("the log of threads.sqlite is being read elsewhere")
+        """Take what was deleted off the disk: no byte of it stays in files of ours."""
+        self._shelf.compact()
 
 
 class _Lock:

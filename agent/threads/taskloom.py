@@ -14,6 +14,7 @@ from langchain_core.messages import HumanMessage
 from langgraph.types import Command, Interrupt, StateSnapshot
 
 from taskloom.agent.graph.build import build_graph
+from taskloom.agent.graph.databases import postgres
 from taskloom.agent.graph.nodes import reported_calls
 from taskloom.agent.graph.runs import check_owner
 from taskloom.agent.graph.services import Services
@@ -24,7 +25,7 @@ from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.state import Approval, Context, Decision, Turn, tasks_in
 from taskloom.memory.tasks import TaskGraph
 
-from .store import ThreadInfo, Threads, run_config
+from .store import Shelf, SqliteShelf, ThreadInfo, Threads, run_config
 
 # ---- serialisation --------------------------------------------------------------------------------
 
@@ -58,7 +59,7 @@ class Taskloom:
         """
         given = given or settings()
         services = services or default_services(given, kept=kept)  # first: a file with tools may be broken
-        return cls(Threads(given.home, wait=given.lock_timeout), services)
+        return cls(Threads(shelf_of(given), wait=given.lock_timeout), services)
 
     def __enter__(self) -> Self:
         return self
@@ -219,6 +220,21 @@ class Taskloom:
                 show(str(part["data"][0].text), part["data"][0].id or "")
         approval = Approval.model_validate(interrupts[0].value) if interrupts else None
         return turn, approval
+
+
+def shelf_of(given: Settings) -> Shelf:
+    """Where the settings want threads to be kept, opened.
+
+    Raises:
+        DatabaseError: the database cannot be reached, or refuses.
+        MissingLibraryError: what it is reached with is not installed.
+    """
+    if given.database_url is None:
+        return SqliteShelf(given.home, wait=given.lock_timeout)
+    postgres()  # says what to install
+    from .postgres import PostgresShelf
+
+    return PostgresShelf(given.database_url.get_secret_value(), wait=given.lock_timeout)
 
 
 def _resume(decision: bool | Decision) -> Command[Any]:

@@ -9,6 +9,7 @@ from typing import Literal
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from taskloom.memory.shown import escaped
 from taskloom.memory.tasks import GraphError, TaskGraph
 
 
@@ -68,7 +69,8 @@ class ThreadExport(BaseModel):
     def to_json(self) -> str:
         """The export as a JSON object with the lists `tasks`, `messages` and `focus`."""
         tasks = json.loads(self.graph.to_json())
-        return json.dumps({**tasks, **self.model_dump(exclude={"graph"})}, ensure_ascii=False, indent=2)
+        whole = {**tasks, **self.model_dump(exclude={"graph"})}
+        return escaped(json.dumps(whole, ensure_ascii=False, indent=2))
 
     def as_messages(self) -> list[AnyMessage]:
         """What was said, as messages."""

@@ -16,14 +16,14 @@ from uuid import NAMESPACE_OID, uuid5
 from langchain_core.messages import AnyMessage, BaseMessage, RemoveMessage, convert_to_messages
 from langgraph.channels import DeltaChannel
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 from typing_extensions import TypedDict
 
 from taskloom.agent.settings import Style
 from taskloom.memory.claims import Answer
 from taskloom.memory.operations import Clarify, Operation
 from taskloom.memory.records import Experience, IntentUnit
-from taskloom.memory.tasks import CONTENT, TaskGraph, TaskNode
+from taskloom.memory.tasks import BY_HAND, CONTENT, TaskGraph, TaskNode
 
 from .calls import ToolRun
 from .reading import Usage
@@ -39,11 +39,11 @@ class Change(BaseModel):
     """What became of one operation of the turn."""
 
     model_config = ConfigDict(frozen=True)
-    operation: Operation
-    changed: tuple[str, ...] = ()
-    stale: tuple[str, ...] = ()
-    opened: tuple[str, ...] = ()
-    refused: str | None = None
+    operation: Operation = Field(description="What was to be done, or was asked.")
+    changed: tuple[str, ...] = Field(default=(), description="Ids of the tasks that it changed.")
+    stale: tuple[str, ...] = Field(default=(), description="Of these, what is out of date by it.")
+    opened: tuple[str, ...] = Field(default=(), description="Of these, what can be done now.")
+    refused: str | None = Field(default=None, description="Why it was not carried out; null if it was.")
 
 
 class Known(BaseModel):
@@ -63,13 +63,18 @@ class Turn(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True)
-    number: int = 0
+    number: int = Field(default=0, description="Of the thread's turns, the first one 1.")
     user: str = Field(default="", description="Whose turn it was: the owner of the long-term memory.")
-    utterance: str = ""
-    steps: tuple[Step, ...] = ()
-    operations: tuple[Operation, ...] = ()
-    changes: tuple[Change, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    utterance: str = Field(default="", description="What the user said.")
+    read: tuple[str, ...] = Field(default=(), description="Ids of the messages that this stood in.")
+    steps: tuple[Step, ...] = Field(default=(), description="What was said, step by step, as it was read.")
+    operations: tuple[Operation, ...] = Field(
+        default=(), description="The same as operations on tasks, by their ids."
+    )
+    changes: tuple[Change, ...] = Field(default=(), description="What became of each operation.")
+    answers: tuple[Answer, ...] = Field(
+        default=(), description="What the tasks and their history tell on each question."
+    )
     facts: tuple[str, ...] = Field(default=(), description="Ids of the closure, in the order of the prompt.")
     former: tuple[tuple[str, int], ...] = Field(
         default=(), description="Former states that belong to the facts: task id and index into its history."
@@ -91,12 +96,16 @@ class Turn(BaseModel):
     missed: tuple[tuple[int, str], ...] = Field(
         default=(), description="What was said not long before and not taken in, with the turn."
     )
-    by: Literal["rules", "network", "model"] = "rules"
-    note: str = ""
-    reply: str = ""
-    model_calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    by: Literal["rules", "network", "model"] = Field(
+        default="rules", description="Who read the words: the patterns, the network, or the chat model."
+    )
+    note: str = Field(
+        default="", description="What the reply tells beside the rest, e.g. that the model did not answer."
+    )
+    reply: str = Field(default="", description="What the assistant said.")
+    model_calls: int = Field(default=0, description="Calls of chat models in the turn.")
+    prompt_tokens: int = Field(default=0, description="Tokens that they were sent.")
+    completion_tokens: int = Field(default=0, description="Tokens that they wrote.")
 
     @model_validator(mode="before")
     @classmethod
@@ -180,29 +189,58 @@ class CallDecision(BaseModel):
     @model_validator(mode="after")
     def _edits(self) -> CallDecision:
         if (self.type == "edit") != (self.edited_action is not None):
-            raise ValueError("an edit, and nothing else, wants edited_action with the new args")
+            raise ValueError("an edit, and nothing else, needs edited_action with the new args")
         return self
+
+
+_WANTED = "an approval wants approve, true or false, or decisions on the calls, and not both"
 
 
 class Decision(BaseModel):
     """The answer to an `Approval`.
 
-    Resume with {"approve": true} or {"approve": false}; calls may be decided one by one, in their order, with
-    {"decisions": [{"type": "approve"}, {"type": "edit", "edited_action": {"args": {...}}},
-    {"type": "reject", "message": "too expensive"}]}.
+    Resume with {"approve": true} or {"approve": false}, or just true, false, "yes" or "no"; calls may be
+    decided one by one, in their order, with {"decisions": [{"type": "approve"}, {"type": "edit",
+    "edited_action": {"args": {...}}}, {"type": "reject", "message": "too expensive"}]}.
     """
 
     model_config = ConfigDict(frozen=True)
-    approve: bool | None = Field(
+    approve: StrictBool | None = Field(
         default=None, description="Whether to go ahead; false leaves everything as it is."
     )
     decisions: tuple[CallDecision, ...] = Field(default=(), description="One for each call, in order.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, given: Any) -> Any:
+        """A bare yes or no; nothing else goes for one by accident."""
+        said = {"yes": True, "no": False}.get(given.strip().lower()) if isinstance(given, str) else given
+        if isinstance(said, bool):
+            return {"approve": said}
+        if not isinstance(given, Mapping | Decision):
+            raise ValueError(_WANTED)
+        return given
+
     @model_validator(mode="after")
     def _decided(self) -> Decision:
-        if self.approve is None and not self.decisions:
-            raise ValueError("it wants approve, true or false, or decisions on the calls")
+        if (self.approve is None) == (not self.decisions):
+            raise ValueError(_WANTED)
         return self
+
+
+class OneDecision(Decision):
+    """The answer to an `Approval` of one thing: a removal, an import."""
+
+    @model_validator(mode="after")
+    def _one(self) -> OneDecision:
+        if len(self.decisions) > 1 or any(one.type == "edit" for one in self.decisions):
+            raise ValueError("one thing is to be decided here: approve, true or false")
+        return self
+
+    @property
+    def goes(self) -> bool:
+        """Whether to go ahead."""
+        return self.decisions[0].type == "approve" if self.decisions else self.approve is True
 
 
 # ---- reducers -------------------------------------------------------------------------------------
@@ -246,6 +284,9 @@ def _edited(key: str, value: Any, before: TaskNode | None) -> TaskNode:
     if not isinstance(value, TaskNode | Mapping):
         raise ValueError(f"tasks: {key}: expected a task, got {type(value).__name__}")
     fields = dict(value) if isinstance(value, Mapping) else value.model_dump()
+    if unknown := fields.keys() - TaskNode.model_fields.keys():
+        known = ", ".join(TaskNode.model_fields)
+        raise ValueError(f"tasks: {key}: there is no field {min(map(str, unknown))!r}: a task has {known}")
     if fields.setdefault("id", key) != key:
         raise ValueError(f"tasks: {key}: the task calls itself {fields['id']!r}")
     try:
@@ -253,10 +294,12 @@ def _edited(key: str, value: Any, before: TaskNode | None) -> TaskNode:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise ValueError(f"tasks: {key}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
-    if before is None or node.history != before.history or node.content() == before.content():
+    if before is None or node.history != before.history:
         return node
+    if node.content() == before.content():
+        return node.model_copy(update={"turn": before.turn})
     new = {name: getattr(node, name) for name in CONTENT}
-    return before.changed(turn=node.turn, op="edit", said="edited by hand", **new)
+    return before.changed(turn=node.turn, op="edit", said=BY_HAND, **new)
 
 
 def merge_messages(messages: Sequence[Any], writes: Sequence[Any]) -> list[AnyMessage]:
@@ -310,23 +353,36 @@ Variables = Annotated[dict[str, Any], DELTA_CHANNELS["shared"]]
 
 
 class Input(TypedDict):
-    """What a turn takes: the user's message, or an export to load; feedback is on the turn before.
+    """What a turn takes: what the user says, or an export to load, or feedback on the turn before."""
 
-    shared: variables for the tools, by name; null takes one out.
-    """
-
-    messages: NotRequired[Messages]
-    shared: NotRequired[Variables]
-    load: NotRequired[str | None]
-    feedback: NotRequired[Literal["good", "bad"] | None]
+    messages: NotRequired[
+        Annotated[
+            Messages,
+            Field(
+                description="What the user says: the messages at the end that are the user's are the turn's."
+            ),
+        ]
+    ]
+    shared: NotRequired[
+        Annotated[Variables, Field(description="Variables for the tools, by name; null takes one out.")]
+    ]
+    load: NotRequired[
+        Annotated[str | None, Field(description="An export, as JSON, that takes the place of the tasks.")]
+    ]
+    feedback: NotRequired[
+        Annotated[
+            Literal["good", "bad"] | None,
+            Field(description="Whether the turn before was right; it counts more than words."),
+        ]
+    ]
 
 
 class Output(TypedDict):
     """What a turn gives."""
 
-    messages: Messages
-    tasks: Tasks
-    turn: Turn
+    messages: Annotated[Messages, Field(description="All that was said in the thread.")]
+    tasks: Annotated[Tasks, Field(description="All tasks of the thread by id, with their history.")]
+    turn: Annotated[Turn, Field(description="The turn: what was read, done and answered.")]
 
 
 class State(TypedDict):
@@ -357,7 +413,7 @@ class State(TypedDict):
 class Context(BaseModel):
     """What the caller of a run may set; every field has a default, and a run may go without."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     user_id: str = Field(
         default="",
@@ -365,7 +421,12 @@ class Context(BaseModel):
         "there is no such memory. On a server that knows who calls, it is that one.",
     )
     model: str = Field(
-        default="", description="Chat model for this run; '' is the configured one, 'rules' goes without."
+        default="",
+        description="Chat model for this run; '' is the configured one, 'rules' goes without.",
+        json_schema_extra={
+            "__template_metadata__": {"kind": "llm"},  # Studio offers models to choose from
+            "langgraph_nodes": ["decompose", "act", "respond"],
+        },
     )
     schemas: list[dict[str, Any]] = Field(
         default=[], description="Task schemas: JSON Schema, or Schema-Guided-Dialogue services."
@@ -381,6 +442,14 @@ class Context(BaseModel):
         default=False,
         description="Ask (interrupt) before a whole task tree is removed or an import replaces it.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, given: Any) -> Any:
+        if isinstance(given, dict) and (unknown := given.keys() - cls.model_fields.keys()):
+            known = ", ".join(cls.model_fields)
+            raise ValueError(f"there is no {min(map(str, unknown))!r} in the context: it has {known}")
+        return given
 
     @property
     def speaker(self) -> str:

@@ -18,7 +18,7 @@ Act = Literal[
     "resume",   # back into the plan: "keep the charger after all"
     "done",     # finished
     "reopen",   # not finished after all
-    "again",    # a tool's result is to be had once more: "look the flights up again"
+    "again",    # a tool's result is wanted again: "look the flights up again"
     "back",     # one slot or task back to what it was
     "undo",     # the last change of all
     "redo",     # the last undo undone

@@ -208,7 +208,7 @@ def test_replace_leaves_no_twin() -> None:
     assert play.plan() == "t1:soup t2:celery<t1 t3:mushrooms<t1 t4:stew t5:celery stock<t1"
     play.do(Link(task="t3", on="t2"))
     play.do(Replace(old="celery", new="mushrooms"))
-    assert play.graph["t3"].depends_on == ("t2",)  # a task cannot rest on itself
+    assert play.graph["t3"].depends_on == ("t2",)  # a task cannot depend on itself
 
 
 def test_remove_takes_the_parts_along(play: Play) -> None:
@@ -366,7 +366,7 @@ def test_undo_refuses_to_break_the_plan(play: Play) -> None:
     assert "X, which Y is part of, is out of it" in play.refuse(Undo(turn=4))
     play.do(Unlink(task="t5", on="t4"))
     play.do(Link(task="t4", on="t5"))
-    assert "rest on each other in a circle" in play.refuse(Undo(turn=6))
+    assert "depend on each other in a circle" in play.refuse(Undo(turn=6))
     play.do(Remove(task="t5"))
     play.do(Add(slot="packing", title="Pack again"))
     assert "Pack again has taken the place of Packing" in play.refuse(Undo(turn=8))
@@ -385,9 +385,9 @@ def test_undo_is_not_kept_back_by_what_was_made_since_and_is_gone(play: Play) ->
 def test_link_and_unlink(play: Play) -> None:
     assert "circle" in play.refuse(Link(task="t2", on="t5"))
     assert "circle" in play.refuse(Link(task="t2", on="t1"))
-    assert play.refuse(Link(task="t2", on="t2")) == "Place cannot rest on itself"
-    assert play.refuse(Link(task="t1", on="t2")) == "Trip rests on Place already"
-    assert play.refuse(Link(task="t4", on="t2")) == "Flight rests on Place already"
+    assert play.refuse(Link(task="t2", on="t2")) == "Place cannot depend on itself"
+    assert play.refuse(Link(task="t1", on="t2")) == "Trip depends on Place already"
+    assert play.refuse(Link(task="t4", on="t2")) == "Flight depends on Place already"
     assert play.refuse(Unlink(task="t4", on="t5")) == "Flight does not depend on Packing"
     play.do(Link(task="t5", on="t1"))
     assert play.graph["t5"].depends_on == ("t4", "t1")

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -169,6 +170,7 @@ ADD = """
 import os, signal, sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from taskloom.memory.outbox import Outbox
 from tests.chroma_server import fact
 outbox = Outbox(Path(sys.argv[1]))
@@ -274,6 +276,7 @@ def traces(folder: Path) -> list[str]:
     return [path.name for path in files for form in forms if form in path.read_bytes()]
 
 
+@pytest.mark.attack
 def test_forget_leaves_no_byte(tmp_path: Path) -> None:
     path = tmp_path / "outbox"
     with Outbox(path) as outbox, Outbox(path) as other:
@@ -296,7 +299,8 @@ def test_forgetting_under_a_reader_says_so(
     outbox: Outbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outbox.add("ann", [fact(1, MARK)])
-    outbox._database.execute("PRAGMA busy_timeout = 100")
+    queue: Any = outbox._queue
+    queue._database.execute("PRAGMA busy_timeout = 100")
     with closing(sqlite3.connect(tmp_path / "home" / "outbox.sqlite", isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM queue").fetchall()

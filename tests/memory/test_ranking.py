@@ -113,7 +113,7 @@ def test_vectors_of_another_size_are_refused() -> None:
         held.put([fact("more", "more")], vectors([1, 0, 0]))
     with pytest.raises(ValueError, match=r"a vector of shape \(3,\)"):
         held.search("more", vectors([1, 0, 0])[0])
-    with pytest.raises(ValueError, match=r"2 records want as many vectors, got shape \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"2 records need as many vectors, got shape \(1, 2\)"):
         held.put([fact("a", "a"), fact("b", "b")], vectors([1, 0]))
     with pytest.raises(ValueError, match="1 records want"):
         held.put([fact("a", "a")], vectors([1, 0])[0])

@@ -695,6 +695,7 @@ def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
             assert store.count("ann") == 4
 
 
+@pytest.mark.attack
 def test_a_damaged_database(tmp_path: Path) -> None:
     (tmp_path / "chroma.sqlite3").write_bytes(b"not a database " * 1000)
     with pytest.raises(StoreError, match=r"file is not a database: .*taskloom memory import"):
@@ -704,6 +705,7 @@ def test_a_damaged_database(tmp_path: Path) -> None:
         assert store.users() == ()
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("damage", ["short", "none", "empty"])
 def test_a_damaged_index_costs_no_record(tmp_path: Path, damage: str) -> None:
     records = tuple(fact(number, f"note {number}") for number in range(1100))

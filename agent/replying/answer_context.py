@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taskloom.agent.language.wording import join, plural, quoted, sentence, title_of
+from taskloom.agent.language import answers
+from taskloom.agent.language.wording import join, quoted, sentence, title_of
 from taskloom.memory.claims import Answer
 from taskloom.memory.retrieve import matching
 from taskloom.memory.tasks import TaskGraph, TaskNode
@@ -24,22 +25,18 @@ class AnswerContext:
         about = answer.question.about or answer.question.value or ""
         near = [self.graph[key] for key in matching(self.graph, about, limit=2)] if about else []
         if near:
-            return [f"I have nothing about {quoted(about, 60)}.", *map(self.names.state, near)]
-        found = [
-            f"I have nothing about {quoted(about, 60)} yet." if about else "There is nothing in the plan yet."
-        ]
+            return [answers.NOTHING_ABOUT(about=quoted(about, 60)), *map(self.names.state, near)]
+        found = [answers.NOTHING_ABOUT_YET(about=quoted(about, 60)) if about else answers.EMPTY_PLAN()]
         roots = self.graph.parts(None)
         if roots and about:
-            known = join([self.names.short(root) for root in roots], limit=INLINE)
-            parts = self.graph.parts(roots[0].id)
+            tasks, parts = [self.names.short(root) for root in roots], self.graph.parts(roots[0].id)
             if len(roots) == 1 and parts:
-                inside = join(dict.fromkeys(title_of(part) for part in parts), limit=INLINE)
-                known = f"{known}, with {inside}"
-            found.append(f"What I know of: {known}.")
+                inside = list(dict.fromkeys(title_of(part) for part in parts))
+                found.append(answers.KNOWN_WITH(tasks=tasks, parts=inside))
+            else:
+                found.append(answers.KNOWN(tasks=tasks))
         elif roots:
-            found = [
-                f"I have nothing on that. What I know of: {join(map(self.names.short, roots), limit=INLINE)}."
-            ]
+            found = [answers.NOTHING_BUT(tasks=[self.names.short(root) for root in roots])]
         return found
 
     def listing(self, heading: str, nodes: list[TaskNode]) -> list[str]:
@@ -49,11 +46,9 @@ class AnswerContext:
         entries = [self.names.entry(node, open_too=mixed) for node in tops]
         if len(entries) <= INLINE:
             text = join(entries) if heading or len(entries) > 1 else entries[0]
-            return [sentence(f"{heading}: {text}" if heading else text)]
-        return [
-            sentence(heading).rstrip(".") + ":" if heading else f"{len(entries)} in all:",
-            bullets(entries),
-        ]
+            return [answers.TOLD_UNDER(heading=heading, text=text) if heading else sentence(text)]
+        opening = sentence(heading).rstrip(".") + ":" if heading else answers.IN_ALL(count=len(entries))
+        return [opening, bullets(entries)]
 
     def asked(self, answer: Answer) -> list[TaskNode]:
         """The tasks of the plan that a question is about."""
@@ -62,9 +57,8 @@ class AnswerContext:
 
     def waits(self, node: TaskNode) -> str:
         """'The varnish waits for the pump.'."""
-        told = join([self.names.full(other) for other in self.graph.waits_for(node.id)], limit=INLINE)
-        name = self.names.full(node)
-        return sentence(f"{name} {'wait' if plural(name) else 'waits'} for {told}")
+        others = [self.names.full(other) for other in self.graph.waits_for(node.id)]
+        return answers.WAITS(task=self.names.full(node), others=others)
 
     def predecessors(self, node: TaskNode) -> list[TaskNode]:
         """What left the plan beside a task in the turn in which the task came."""

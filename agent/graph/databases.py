@@ -1,0 +1,69 @@
+"""Which database the settings name: files under the home, or PostgreSQL."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from taskloom.agent.settings import Settings
+from taskloom.memory.outbox import TABLE as QUEUE_TABLE
+from taskloom.memory.outbox import Outbox, OutboxError
+from taskloom.tools.errors import ToolError
+from taskloom.tools.journal import TABLE as CALLS_TABLE
+from taskloom.tools.journal import FileJournal, StoredJournal
+
+OUTBOX, JOURNAL = "outbox.sqlite", "calls.sqlite"  # what is under the home
+_NUMBER = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+
+
+class DatabaseError(Exception):
+    """The database cannot be reached, or refuses. The message says what to do and shows no credentials."""
+
+
+class MissingLibraryError(Exception):
+    """What PostgreSQL is reached with is not installed; the message says how it is."""
+
+
+def postgres() -> ModuleType:
+    """The part that knows PostgreSQL.
+
+    Raises:
+        MissingLibraryError: its libraries are not installed.
+    """
+    try:
+        from . import postgres
+    except ModuleNotFoundError as error:
+        raise MissingLibraryError(
+            f"TASKLOOM_DATABASE_URL needs {error.name}: pip install 'taskloom[postgres]'"
+        ) from error
+    return postgres
+
+
+def open_outbox(given: Settings) -> Outbox:
+    """The queue of records on their way into long-term memory.
+
+    Raises:
+        OutboxError: it cannot be opened.
+        MissingLibraryError: see `postgres`.
+    """
+    if given.database_url is None:
+        return Outbox(given.home / OUTBOX)
+    url, schema = given.database_url.get_secret_value(), QUEUE_TABLE.format(number=_NUMBER)
+    return Outbox(postgres().PostgresTable(url, "queue", schema, OutboxError))
+
+
+def open_journal(given: Settings) -> StoredJournal:
+    """The journal of calls.
+
+    Raises:
+        ToolError: it cannot be opened.
+        MissingLibraryError: see `postgres`.
+    """
+    if given.database_url is None:
+        return FileJournal(given.home / JOURNAL)
+    url, schema = given.database_url.get_secret_value(), CALLS_TABLE.format(number=_NUMBER)
+    return StoredJournal(postgres().PostgresTable(url, "calls", schema, ToolError))
+
+
+def has_journal(given: Settings) -> bool:
+    """Whether there may be a journal: one in a file is made with the first tool."""
+    return given.database_url is not None or (given.home / JOURNAL).exists()
