@@ -35,6 +35,7 @@ from taskloom.memory.tasks import TaskGraph, TaskNode
 
 KINDS, SLOTS, ITEMS, STEPS = 3, 5, 3, 4  # of a plan, and of each task of it
 NEW_SLOTS = ("detail", "two details", "detail inside talk", "correction in one breath")
+SLOTTED = ("change", "relative", "back", "remove slot", "restore slot")
 NEW_STEPS = ("step", "order")
 UNJUDGED = ("two in one", "ask why", "open")
 
@@ -138,6 +139,8 @@ class _Said(forms.Filling):
             node = next((key for key, one in {**task.slots, **task.gone}.items()
                          if one.names[0] == slot.names[0]), "")  # fmt: skip
             self.nodes[number] = node
+        if group in SLOTTED and not self.nodes:
+            raise LookupError("slot")
         self.said: list[tuple[str, str, str, str]] = []
 
     def _steps(self) -> list[list[str]]:
@@ -228,7 +231,7 @@ def holds(
                 for slot, text in told
             )
         )
-    if group in ("change", "relative", "back", "remove slot", "restore slot"):
+    if group in SLOTTED:
         node = after[next(iter(one.nodes.values()))]
         values = one.all("V")
         fits = {
