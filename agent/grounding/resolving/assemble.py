@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from taskloom.agent.grounding.exact_places import Doubt, says_all
 from taskloom.agent.language import values
@@ -25,6 +24,8 @@ from taskloom.memory.operations import Complete, Operation, Remove
 from taskloom.memory.tasks import TaskNode
 
 from .exchanges import Exchanges
+from .linking import Linking
+from .owning import Owning
 from .plain import (
     asked_of,
     items_of,
@@ -109,7 +110,7 @@ def _carry_out(grounder: Assembler, clause: Clause, clauses: Sequence[Clause]) -
         grounder.doubt(doubt)
 
 
-class Assembler(Exchanges, Shifting, Splitting, Questions):
+class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
     """Clauses on the plan: each act by its method."""
 
     def copy(self) -> Assembler:
@@ -180,6 +181,8 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
     def _read_add(self, clause: Clause) -> None:
         whole = self.place(clause) or (self.meant(one(clause, "T")) if one(clause, "T") else None)
         whole = whole or (self._container() if not one(clause, "TW") else None)
+        if clause.all("S") and not clause.all("V"):
+            whole = self._list_named(one(clause, "S"), whole)
         items = [with_amount(clause, span) for span in clause.all("I") or clause.all("P") or clause.all("V")]
         if whole is None and one(clause, "TW"):
             whole = self._made(one(clause, "WT"))
@@ -239,9 +242,12 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
             Doubt: it is not there.
         """
         name, old = one(clause, "T"), one(clause, "OX")
+        whole = not clause.all("S")  # of a slot that is named, what is named beside it is the task
         node = (
-            self.meant(name, slots=True, within=self.place(clause)) if name or not clause.all("I") else None
+            self.meant(name, slots=whole, within=self.place(clause)) if name or not clause.all("I") else None
         )
+        if node is None and name and not whole and len(self.graph.active):
+            raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
         if not clause.all("TISWOX") and (subject := self._subject(clause)) is not None:
             return subject
         if node is None and clause.all("I"):
@@ -272,6 +278,9 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
         self._act("set", task=node.id, value=one(clause, "V"))
 
     def _read_remove(self, clause: Clause) -> None:
+        if clause.all("S") and not clause.all("IP"):
+            self._act_on("remove", self._members_named(clause) or self.named_slots(clause))
+            return
         found = self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
         names = [bare(span.text) for span in clause.all("TIPVW")]
         if all(set(name.lower().split()) <= POINTING for name in names) and not clause.all("E"):
@@ -282,10 +291,15 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
         self._act_on("remove", found)
 
     def _read_hold(self, clause: Clause) -> None:
-        self._act_on("hold", self.each(clause, slots=True))
+        self._act_on("hold", self.named_slots(clause) if clause.all("S") else self.each(clause, slots=True))
 
     def _read_resume(self, clause: Clause) -> None:
-        self._act_on("resume", self.each(clause, slots=True, gone=True))
+        gone = (
+            self.named_slots(clause, gone=True)
+            if clause.all("S")
+            else self.each(clause, slots=True, gone=True)
+        )
+        self._act_on("resume", gone)
 
     def _read_done(self, clause: Clause) -> None:
         found = [self._finished(node) for node in self.each(clause, roles="TI", slots=True)]
@@ -312,6 +326,9 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
         self._act_on("reopen", self.each(clause, roles="TI", gone=None))
 
     def _read_back(self, clause: Clause) -> None:
+        if clause.all("S") and not clause.all("V") and (gone := self._taken_out(clause)):
+            self._act_on("resume", gone)
+            return
         named = one(clause, "T") or one(clause, "S")
         node = self.meant(named, slots=True, gone=None, within=self.place(clause))
         if node is None:
@@ -339,40 +356,6 @@ class Assembler(Exchanges, Shifting, Splitting, Questions):
 
     def _read_redo(self, _: Clause) -> None:
         self._act("redo")
-
-    def _read_need(self, clause: Clause) -> None:
-        whole, told = self.place(clause), clause.all("IT")
-        other = next(filter(None, (self.meant(bare(span.text)) for span in told)), None)
-        needed = [self._or_new(bare(span.text), whole, other) for span in clause.all("I")]
-        if clause.all("T"):
-            pairs = [(before, self._or_new(one(clause, "T"), whole, other)) for before in needed]
-        elif len(needed) == 1 and (topic := self.topic()) is not None:
-            pairs = [(needed[0], topic)]
-        else:
-            pairs = list(pairwise(needed))
-        for before, after in pairs:
-            if before.id != after.id:
-                self._act("need", task=after.id, items=items_of([before.title], [before.id]))
-
-    def _read_unneed(self, clause: Clause) -> None:
-        node = self.meant(one(clause, "T"))
-        if node is None:
-            raise Doubt("What need not wait any more?")
-        named = [self.which(bare(span.text)) for span in clause.all("I")]
-        for other in [needed.id for needed in named if needed is not None] or list(node.depends_on):
-            self._act("unneed", task=node.id, items=items_of([self.graph[other].title], [other]))
-
-    def _read_share(self, clause: Clause) -> None:
-        items = clause.all("I") or (clause.all("T") if clause.all("W") else [])
-        shared = [self.which(bare(span.text)) for span in items]
-        if not items or None in shared:
-            raise Doubt("What should be used in what?")
-        name = one(clause, "W" if not clause.all("I") else "TW")
-        node = self.meant(name) or self._made(name)
-        for told in self._details(replace(clause, mentions=tuple(clause.all("VS")))):
-            self._act("set", task=node.id, details=(told,))
-        for item in filter(None, shared):
-            self._act("share", task=node.id, items=items_of([item.title], [item.id]))
 
     def _read_assign(self, clause: Clause) -> None:
         whole, people = self.place(clause), self._people(clause)

@@ -50,6 +50,8 @@ class Questions(Giving):
             node = self.place(clause) if clause.all("W") else None
         else:
             node = self._asked_about(clause, kind, name, gone=None if past else False)
+        if kind in ("list", "count") and slot and (held := self._list_asked(slot, node)) is not None:
+            node, slot = held, None
         if kind == "count" and node is not None and name and (amount := self._amount_of(node)) is not None:
             kind, node, slot = "value", amount, None
         elif kind in ("count", "list") and slot is None and name and (node is None or not self.listed(node)):
@@ -64,6 +66,11 @@ class Questions(Giving):
             node = self._whole_asked(node, kind, named=bool(name))
         asked_for = Asked.model_validate({"kind": "value" if kind == "who" else kind, "value": value})
         self._act("ask", task=node.id if node else None, slot=slot, asked=asked_for)
+
+    def _list_asked(self, name: str, owner: TaskNode | None) -> TaskNode | None:
+        """The list of a name, in a task where one is named."""
+        found = self.which(name, within=owner) or self.which(name)
+        return found if found is not None and self.listed(found) else None
 
     def _slot_asked(
         self, node: TaskNode, slot: str | None, kind: str, clause: Clause

@@ -1,0 +1,51 @@
+"""What waits for what, and what is used in several tasks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.turn.clauses import Clause
+
+from .giving import Giving
+from .plain import items_of, one
+from .resolver import bare
+
+
+class Linking(Giving):
+    """Clauses that link tasks."""
+
+    def _read_need(self, clause: Clause) -> None:
+        whole, told = self.place(clause), clause.all("IT")
+        other = next(filter(None, (self.meant(bare(span.text)) for span in told)), None)
+        needed = [self._or_new(bare(span.text), whole, other) for span in clause.all("I")]
+        if clause.all("T"):
+            pairs = [(before, self._or_new(one(clause, "T"), whole, other)) for before in needed]
+        elif len(needed) == 1 and (topic := self.topic()) is not None:
+            pairs = [(needed[0], topic)]
+        else:
+            pairs = list(pairwise(needed))
+        for before, after in pairs:
+            if before.id != after.id:
+                self._act("need", task=after.id, items=items_of([before.title], [before.id]))
+
+    def _read_unneed(self, clause: Clause) -> None:
+        node = self.meant(one(clause, "T"))
+        if node is None:
+            raise Doubt("What need not wait any more?")
+        named = [self.which(bare(span.text)) for span in clause.all("I")]
+        for other in [needed.id for needed in named if needed is not None] or list(node.depends_on):
+            self._act("unneed", task=node.id, items=items_of([self.graph[other].title], [other]))
+
+    def _read_share(self, clause: Clause) -> None:
+        items = clause.all("I") or (clause.all("T") if clause.all("W") else [])
+        shared = [self.which(bare(span.text)) for span in items]
+        if not items or None in shared:
+            raise Doubt("What should be used in what?")
+        name = one(clause, "W" if not clause.all("I") else "TW")
+        node = self.meant(name) or self._made(name)
+        for told in self._details(replace(clause, mentions=tuple(clause.all("VS")))):
+            self._act("set", task=node.id, details=(told,))
+        for item in filter(None, shared):
+            self._act("share", task=node.id, items=items_of([item.title], [item.id]))

@@ -1,0 +1,97 @@
+"""Slots and lists that a clause names of what it is about: 'the fee of the hall', 'the milk on the list'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.turn.clauses import Clause
+from taskloom.memory.tasks import TaskNode
+
+from .giving import Giving
+from .plain import one
+from .resolver import bare, content
+
+
+class Owning(Giving):
+    """What belongs to a task, by its name."""
+
+    def named_slots(self, clause: Clause, *, gone: bool = False) -> list[TaskNode]:
+        """The slots and lists that a clause names (S) of what it is about, else of the topic.
+
+        gone: those that were taken out.
+
+        Raises:
+            Doubt: there is no such slot, or no such task.
+        """
+        targets = [bare(span.text) for span in clause.all("TW")]
+        owners = [self.meant(name) for name in targets] or [self.topic()]
+        found = list[TaskNode]()
+        for name in (bare(span.text) for span in clause.all("S")):
+            own = [self._slot_of(owner, name, gone=gone) for owner in owners if owner is not None]
+            some = [node for node in own if node is not None]
+            if not some and not targets and (node := self.which(name, slots=True, gone=gone)) is not None:
+                some = [node]
+            if not some:
+                of = f" for {self.describe(owners[0])}" if owners[0] is not None else ""
+                raise Doubt(f"I have no “{name}”{of}. What do you mean?")
+            found += some
+        return found
+
+    def _slot_of(self, owner: TaskNode, name: str, *, gone: bool) -> TaskNode | None:
+        """The slot or list of a task by its name."""
+        if not gone and (slot := self.slot_in(owner, name)) is not None:
+            return slot
+        said = set(content(name))
+        inside = self.graph.subtree(owner.id, gone=True)[1:]
+        named = [node for node in inside if node.active != gone and said <= set(content(node.title))]
+        exact = [node for node in named if said == set(content(node.title))]
+        chosen = exact or named
+        return (
+            max(chosen, key=lambda node: node.turn)
+            if gone and chosen
+            else chosen[0]
+            if len(chosen) == 1
+            else None
+        )
+
+    def _members_named(self, clause: Clause) -> list[TaskNode]:
+        """What a clause names (T) of a list that it names as well (S): 'the milk off the shopping list'.
+
+        All but what is excepted (E) where it names that.
+
+        Raises:
+            Doubt: what is excepted is not in the list.
+        """
+        lists = [self.which(bare(span.text)) for span in clause.all("S")]
+        if clause.all("E"):
+            held = [node for whole in lists if whole is not None for node in self.listed(whole)]
+            excepted = [_saying(held, span.text) for span in clause.all("E")]
+            if not held or None in excepted:
+                raise Doubt(f"What should stay: “{one(clause, 'E')}”?")
+            return [node for node in held if node not in excepted]
+        inside = [
+            self.which(bare(span.text), within=whole)
+            for span in clause.all("T") for whole in lists if whole is not None and self.listed(whole)
+        ]  # fmt: skip
+        return [node for node in inside if node is not None and node not in lists]
+
+    def _taken_out(self, clause: Clause) -> list[TaskNode]:
+        """The slots that a clause names and that were taken out."""
+        try:
+            return self.named_slots(clause, gone=True)
+        except Doubt:
+            return []
+
+    def _list_named(self, name: str, owner: TaskNode | None) -> TaskNode:
+        """The list of that name in a task, made where there is none."""
+        found = self.which(name, within=owner) if owner is not None else self.which(name)
+        if found is not None and set(content(name)) <= set(content(found.title)):
+            return found
+        return self._made(name, owner.id if owner is not None else None)
+
+
+def _saying(nodes: Iterable[TaskNode], words: str) -> TaskNode | None:
+    """The first task whose title has one of these words."""
+    said = set(content(words))
+    return next((node for node in nodes if said & set(content(node.title))), None)

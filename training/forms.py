@@ -1,0 +1,290 @@
+"""Sentences made of forms: plain ways to say one thing, filled with the names and values of kinds of task.
+
+    python training/forms.py [FOLDER ...] [--show 60]     # sentences at random, to be read aloud
+
+A folder of forms/ is what one author wrote: kinds.txt (titles, references, slots, lists, steps, people of
+everyday tasks) and wordings.txt (forms with placeholders, in the markup of the dialogues). README.md beside
+this file describes both. The dialogues teach how people really talk; the forms teach what these hardly ever
+have: the task, the slot and the value, all named in one plain sentence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lines import Dialogue, LineError, Turn, read_text
+
+FORMS = Path(__file__).parent / "forms"
+TYPES = ("name", "time", "date", "money", "count", "place", "phone", "text")
+STEPS = ("step", "stepping", "stepped", "thing")
+TURNS = 6  # of a dialogue that is made up
+PLACE = re.compile(r"\[([A-Z])(\d?)(?::([^\[\]]+))?\]")
+_REPLIES = (
+    "", "", "", "", "Noted “{title}”.", "Noted \"{title}\": {slot} {value}.", "The {slot} is {value}.",
+    "The {slot} is now {value} (it was {other}).", "Added {item} to {ref}.", "It is {value}.",
+    "I am not sure that I understood that, so I changed nothing. Could you say it in shorter sentences?",
+    "Added the {slot}: {value}.", "Which {slot} do you want?", "What is the {slot}?",
+    "You have nothing left.", "{ref}: {slot} {value}.", "Took {item} out of {ref}.",
+    "All right. Your tasks are as they were.",
+    "{step} is done.", "Did you mean: set the {slot} to {value}?", "You are welcome.",
+)  # fmt: skip
+
+
+class FormError(ValueError):
+    """A file of forms does not follow its markup; the message says where."""
+
+
+@dataclass(slots=True)
+class Slot:
+    """A slot of a kind: its type, its names, and values that it could have."""
+
+    type: str
+    names: list[str]
+    values: list[str]
+
+
+@dataclass(slots=True)
+class Kind:
+    """A kind of task: how it is opened and referred to, and what it has.
+
+    lists: names and items. steps: four forms each, see STEPS.
+    """
+
+    titles: list[str] = field(default_factory=list)
+    refs: list[str] = field(default_factory=list)
+    slots: list[Slot] = field(default_factory=list)
+    lists: list[tuple[list[str], list[str]]] = field(default_factory=list)
+    steps: list[list[str]] = field(default_factory=list)
+    people: list[str] = field(default_factory=list)
+
+
+def read_kinds(file: Path) -> list[Kind]:
+    """The kinds of a file.
+
+    Raises:
+        FormError: a line is none of those that a kind has.
+    """
+    kinds = list[Kind]()
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        head, colon, rest = line.partition(":")
+        words = head.split()
+        if not line.strip():
+            continue
+        if line.startswith("# "):
+            kinds.append(Kind())
+        elif not kinds or not colon or not _put(kinds[-1], words, rest):
+            raise FormError(f"{file}:{number}: no line of a kind: {line[:60]}")
+    return kinds
+
+
+def _put(kind: Kind, head: Sequence[str], rest: str) -> bool:
+    parts = [part.strip() for part in rest.split("|")]
+    named = [[one.strip() for one in part.split(";") if one.strip()] for part in parts]
+    if head == ["title"]:
+        kind.titles += parts
+    elif head == ["ref"]:
+        kind.refs += parts
+    elif head == ["people"]:
+        kind.people += named[0]
+    elif head == ["list"] and len(named) == 2:
+        kind.lists.append((named[0], named[1]))
+    elif head == ["step"] and len(parts) == len(STEPS):
+        kind.steps.append(parts)
+    elif head[:1] == ["slot"] and len(head) == 2 and head[1] in TYPES and len(named) == 2:
+        kind.slots.append(Slot(head[1], named[0], named[1]))
+    else:
+        return False
+    return True
+
+
+def read_wordings(file: Path) -> dict[str, list[str]]:
+    """The forms of a file, by the heading that they stand under."""
+    found: dict[str, list[str]] = {}
+    group = found.setdefault("", [])
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            group = found.setdefault(line[3:].strip(), [])
+        elif line.strip() and not line.startswith("#"):
+            group.append(line.strip())
+    return {name: forms for name, forms in found.items() if forms}
+
+
+class Filling:
+    """The placeholders of one form, filled from one kind: the same slot where the number is the same.
+
+    Raises:
+        LookupError: the kind lacks what the form needs.
+    """
+
+    def __init__(self, form: str, kind: Kind, chance: random.Random) -> None:
+        self.kind, self.chance = kind, chance
+        self.used = set[str]()
+        self.ref = chance.choice(kind.refs)
+        self.slots: dict[str, Slot] = {}
+        types: dict[str, str] = {}
+        for role, number, what in PLACE.findall(form):
+            if role in "SVOX" and what in TYPES:
+                types[number] = what
+            elif role in "SVOX" and not what:
+                types.setdefault(number, "")
+        for number, its in types.items():
+            fit = [
+                one for one in kind.slots if (not its or one.type == its) and one.names[0] not in self.used
+            ]
+            if not fit:
+                raise LookupError(its)
+            self.slots[number] = chance.choice(fit)
+            self.used.add(self.slots[number].names[0])
+        self.list = chance.choice(kind.lists) if kind.lists else None
+
+    def __call__(self, place: re.Match[str]) -> str:
+        """A placeholder filled, in the markup."""
+        role, number, what = place[1], place[2], place[3] or ""
+        pair = number if len(self.slots) > 1 else ""
+        return f"[{role}{pair} {self.words(role, number, what)}]"
+
+    def words(self, role: str, number: str, what: str) -> str:
+        """The words for a placeholder; what: of which kind they are.
+
+        Raises:
+            LookupError: the kind of task lacks it.
+        """
+        if what.startswith("="):
+            return what[1:]
+        if what in STEPS:
+            return self._new([step[STEPS.index(what)] for step in self.kind.steps], again=STEPS.index(what))
+        if what == "title":
+            return self.chance.choice(self.kind.titles)
+        if what in ("list", "item") or role in "IE":
+            if self.list is None:
+                raise LookupError("list")
+            return self.chance.choice(self.list[0]) if what == "list" else self._new(self.list[1])
+        if role == "P" or what in ("P", "person"):
+            return self._new(self.kind.people)
+        if role in "TW":
+            return self.ref
+        slot = self.slots[number]
+        return self.chance.choice(slot.names) if role == "S" else self._new(slot.values)
+
+    def _new(self, words: Sequence[str], again: int | None = None) -> str:
+        """Words that were not used yet; again: of steps, of which no form of the same one is used twice."""
+        fit = [at for at, one in enumerate(words) if one not in self.used]
+        if again is not None:
+            fit = [at for at in fit if not self.used & set(self.kind.steps[at])]
+        if not fit:
+            raise LookupError("no other")
+        chosen = words[self.chance.choice(fit)]
+        self.used.add(chosen)
+        return chosen
+
+
+def filled(form: str, kind: Kind, chance: random.Random) -> str | None:
+    """A form in the markup of the dialogues, with the names of a kind; None where this lacks something."""
+    try:
+        return PLACE.sub(Filling(form, kind, chance), form)
+    except LookupError:
+        return None
+
+
+def typed(marked: str, chance: random.Random) -> str:
+    """As somebody types it: with a capital at the beginning, or all in lower case."""
+    if chance.random() < 0.12:
+        return re.sub(r"(?<=\[)([A-Z]\d?) ([^\]]*)", lambda one: f"{one[1]} {one[2].lower()}", marked)
+    act, colon, rest = marked.partition(": ")
+    capital = rest[-1:] in ".?!" or chance.random() < 0.3
+    rest = re.sub(r"^(\[[A-Z]\d? )?([a-z])", lambda one: (one[1] or "") + one[2].upper(), rest)
+    return f"{act}{colon}{rest}" if capital else marked
+
+
+def before(kind: Kind, chance: random.Random) -> str:
+    """What the assistant said last, about a task of the kind."""
+    slot = chance.choice(kind.slots)
+    items = [item for _, those in kind.lists for item in those] or ["it"]
+    steps = [step[3] for step in kind.steps] or ["that"]
+    said = chance.choice(_REPLIES).format(
+        title=chance.choice(kind.titles), ref=chance.choice(kind.refs), slot=chance.choice(slot.names),
+        value=chance.choice(slot.values), other=chance.choice(slot.values), item=chance.choice(items),
+        step=chance.choice(steps),
+    )  # fmt: skip
+    return said[:1].upper() + said[1:]
+
+
+def made(
+    wordings: Mapping[str, Sequence[str]], kinds: Sequence[Kind], chance: random.Random
+) -> Iterator[Turn]:
+    """Turns without end: every group as often, every form of it.
+
+    Raises:
+        FormError: a form that no kind can fill, or that does not follow the markup.
+    """
+    groups = list(wordings)
+    while True:
+        form = chance.choice(wordings[chance.choice(groups)])
+        for _ in range(200):
+            kind = chance.choice(kinds)
+            marked = filled(form, kind, chance)
+            if marked is not None:
+                break
+        else:
+            raise FormError(f"no kind fills this form: {form}")
+        try:
+            turn = read_text(typed(marked, chance))
+        except LineError as error:
+            raise FormError(f"{error}: {form}") from error
+        turn.before = before(kind, chance)
+        yield turn
+
+
+def authors(folders: Sequence[Path] = ()) -> list[tuple[dict[str, list[str]], list[Kind]]]:
+    """Wordings and kinds of each author."""
+    chosen = folders or sorted(one for one in FORMS.iterdir() if one.is_dir())
+    return [(read_wordings(one / "wordings.txt"), read_kinds(one / "kinds.txt")) for one in chosen]
+
+
+def dialogues(count: int, seed: int, folders: Sequence[Path] = ()) -> list[Dialogue]:
+    """As many turns as count, in dialogues: each author's wordings with the kinds of all."""
+    chance, found = random.Random(seed), authors(folders)
+    kinds = [kind for _, those in found for kind in those]
+    turns = [made(wordings, kinds, chance) for wordings, _ in found]
+    return [
+        Dialogue("forms", str(number), [next(turns[number % len(turns)]) for _ in range(TURNS)])
+        for number in range(count // TURNS)
+    ]
+
+
+def main() -> int:
+    """Show sentences, and what is wrong with forms."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
+    parser.add_argument("--show", type=int, default=60)
+    args = parser.parse_args()
+    wrong, chance = 0, random.Random()
+    kinds = [
+        kind for one in args.folders or sorted(FORMS.iterdir()) for kind in read_kinds(one / "kinds.txt")
+    ]
+    for folder in args.folders or sorted(FORMS.iterdir()):
+        for name, forms in read_wordings(folder / "wordings.txt").items():
+            for form in forms:
+                try:
+                    next(made({name: [form]}, kinds, chance))
+                except FormError as error:
+                    wrong += 1
+                    print(f"{folder.name}, {name}: {error}", file=sys.stderr)
+            print(f"{folder.name}, {name}: {len(forms)}")
+    if not wrong:
+        for dialogue in dialogues(max(args.show, TURNS), chance.randrange(10**6), args.folders):
+            for turn in dialogue.turns:
+                print(f"  {turn.text}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
