@@ -361,7 +361,7 @@ def test_calls_from_before_the_types_moved_are_read(monkeypatch: pytest.MonkeyPa
 
 def test_types_that_are_not_the_states_are_refused_by_name() -> None:
     stored = CompactSerializer().dumps_typed(Approval(action="remove", question="?"))
-    with pytest.raises(UnknownTypeError, match=r"holds an? taskloom.agent.turn.state.Approval"):
+    with pytest.raises(UnknownTypeError, match=r"holds an? taskloom.agent.turn.decisions.Approval"):
         CompactSerializer(allowed_msgpack_modules=STORED).loads_typed(stored)
 
 

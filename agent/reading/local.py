@@ -34,7 +34,7 @@ from .trust import at_home, probabilities
 Parser = Callable[[str, str, int], Sequence[Parse]]
 """From a text, what was said to its author last, and how many readings, to these, the likeliest first."""
 
-ACT, PROPOSE = 0.55, 0.3
+ACT, PROPOSE = 0.6, 0.3
 """From which probability on a reading is carried out, and from which it is proposed."""
 LEAD = 0.1  # a reading of the network is taken before that of the patterns where it is this much likelier
 MANY = 100  # clauses are not taken in: what each does is tried on the plan that those before it leave
