@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,7 +19,9 @@ from taskloom.memory.tasks import TaskGraph
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "training"))
 
-from gold import Gold, _says, annotated, judged, run  # noqa: E402
+import forms  # noqa: E402
+import plans  # noqa: E402
+from gold import Gold, annotated, judged, run, says  # noqa: E402
 from lines import (  # noqa: E402
     ACTS,
     SPLITS,
@@ -267,4 +271,22 @@ def test_what_cannot_be_placed_is_asked_about() -> None:
     ],
 )  # fmt: skip
 def test_a_time_is_the_same_in_words_and_figures(value: str, text: str, so: bool) -> None:
-    assert _says(value, text) == so
+    assert says(value, text) == so
+
+
+def test_every_form_is_filled_by_some_kind() -> None:
+    chance, found = random.Random(1), forms.authors()
+    kinds = [kind for _, those in found for kind in those]
+    for wordings, _ in found:
+        for name, group in wordings.items():
+            for form in group:
+                turn = next(forms.made({name: [form]}, kinds, chance))
+                assert turn.clauses, form
+                assert not re.search(r"[\[\]]", turn.text)
+
+
+def test_forms_as_they_were_meant_do_to_a_plan_what_their_group_says() -> None:
+    outcomes = [
+        plans.tried(turn, view, said, annotated(turn, view))[0] for turn, view, said in plans.met(120, 3)
+    ]
+    assert outcomes.count("right") > 0.8 * len(outcomes)

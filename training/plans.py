@@ -235,13 +235,13 @@ def holds(
         node = after[next(iter(one.nodes.values()))]
         values = one.all("V")
         fits = {
-            "change": lambda: bool(values) and gold.says(values[0], node.value or ""),
-            "relative": lambda: node.value != before[node.id].value,
-            "back": lambda: node.value == task.former[node.id],
-            "remove slot": lambda: not node.active,
-            "restore slot": lambda: node.active,
-        }[group]
-        return changed == {node.id} and fits()
+            "change": bool(values) and gold.says(values[0], node.value or ""),
+            "relative": node.value != before[node.id].value,
+            "back": node.value == task.former.get(node.id),
+            "remove slot": not node.active,
+            "restore slot": node.active,
+        }
+        return changed == {node.id} and fits[group]
     if group in ("cancel", "hold", "rename"):
         top = after[root]
         done = (
