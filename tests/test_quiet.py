@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from taskloom.memory import quiet
 from tests.test_server import serving
 
 STRACE = shutil.which("strace")
@@ -117,3 +118,19 @@ def test_a_host_that_was_first_is_told_and_doctor_says_so(tmp_path: Path) -> Non
     assert f"telemetry WRONG {late}, and reports home: start with ORT_DISABLE_TELEMETRY=1" in shown
     assert "telemetry ok" in doctor("import onnxruntime", ORT_DISABLE_TELEMETRY="1")
     assert "telemetry onnxruntime sends usage data: unset" in doctor("import os", ORT_DISABLE_TELEMETRY="0")
+
+
+@pytest.mark.parametrize(
+    ("given", "loaded", "in_time", "asked"),
+    [("", False, True, False), ("", True, False, False), ("1", True, True, False), ("0", True, True, True)],
+)
+def test_the_switch_is_set_unless_the_environment_has_it(
+    given: str, loaded: bool, in_time: bool, asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(quiet.SWITCH, given)
+    if loaded:
+        monkeypatch.setitem(sys.modules, "onnxruntime", sys)
+    else:
+        monkeypatch.delitem(sys.modules, "onnxruntime", raising=False)
+    assert quiet.switch_off() is in_time
+    assert quiet.wanted() is asked
