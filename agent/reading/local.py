@@ -75,6 +75,8 @@ class Local:
             return filled
         if needs_no_model(by_rules, utterance, view):
             return by_rules
+        if view.question is not None and by_rules.sure and [one.act for one in by_rules.steps] == ["no"]:
+            return by_rules  # "I don't know yet"
         if (option := _chosen(utterance, view.question)) is not None:
             return Reading((Step(text=utterance, act="yes", value=option),), by="network")
         said = [clause for clause in self._parses(utterance, view)[0].clauses if clause.act != "chat"]

@@ -324,3 +324,16 @@ def test_what_is_no_queue(tmp_path: Path, content: bytes | None) -> None:
         path.write_bytes(content)
     with pytest.raises(OutboxError, match=f"the queue {path} failed"):
         Outbox(path)
+
+
+def test_one_that_waits_too_long_is_told_who_holds_it_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox_module, "_PATIENCE", 0.05)
+    first, second = (outbox_module.QueueFile(tmp_path / "outbox.sqlite") for _ in range(2))
+    with closing(first), closing(second), first.alone() as let_in:
+        assert let_in
+        with second.alone() as also:
+            assert not also
+        with pytest.raises(OutboxError, match="another process has been moving the records"):
+            Outbox(second).forget("ann")
