@@ -98,6 +98,7 @@ def taken_back(folder: Path) -> Network:
     folder: of encoder.onnx and acts.onnx, as `export` wrote them.
     """
     network, found = Network(), dict[str, Tensor]()
+    shapes = network.state_dict()
     for file in ("encoder.onnx", "acts.onnx"):
         graph = onnx.load(folder / file).graph
         held = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
@@ -111,8 +112,8 @@ def taken_back(folder: Path) -> Network:
             if name.startswith("onnx::"):
                 products.append(weights.T)
             else:
-                own = name.removeprefix("network.").removesuffix("_Transposed")
-                found[prefix + own] = weights.T if name.endswith("_Transposed") else weights
+                own = prefix + name.removeprefix("network.").removesuffix("_Transposed")
+                found[own] = weights if weights.shape == shapes[own].shape else weights.T
         if file == "encoder.onnx":
             names = [
                 f"encoder.layers.{number}.{part}"

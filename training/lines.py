@@ -151,7 +151,8 @@ def read_text(marked: str) -> Turn:
         if not text[start:].strip():
             raise LineError("an empty clause")
         needed = _NEEDED.get(found[1], "")
-        if needed and not roles & set(needed):
+        goes_on = found[1] == "need" and "T" in roles and any(one.act == "need" for one in clauses)
+        if needed and not goes_on and not roles & set(needed):
             raise LineError(f"{found[1]} without {', '.join(needed)}")
         clauses.append(Clause(start, len(text), found[1]))
     if re.search(r"[\[\]]", text):

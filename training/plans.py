@@ -33,11 +33,18 @@ from taskloom.memory.dag import reach
 from taskloom.memory.operations import Add, Check, Clarify, Complete, Link, Operation, Remove, Update, apply
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
-KINDS, SLOTS, ITEMS, STEPS = 3, 5, 3, 4  # of a plan, and of each task of it
-NEW_SLOTS = ("detail", "two details", "detail inside talk", "correction in one breath")
-SLOTTED = ("change", "relative", "back", "remove slot", "restore slot")
-NEW_STEPS = ("step", "order")
-UNJUDGED = ("two in one", "ask why", "open")
+KINDS, SLOTS, ITEMS, STEPS = (1, 2, 3), 5, 3, 4  # of a plan, and of each task of it
+OPENED = ("open", "open with details")
+NEW_SLOTS = ("detail", "two details", "three details", "detail inside talk", "correction in one breath")
+CHANGED = ("change", "change of a thing", "two changes")
+BACK = ("back", "back to first")
+SLOTTED = (*CHANGED, *BACK, "relative", "remove slot", "restore slot")
+ADDED_ITEMS = ("add item", "several items")
+NEW_STEPS = ("step", "several steps", "order")
+GIVEN = ("assign", "assign of a thing", "reassign")
+PERSONAL = ("reassign", "not any more")  # of a step that somebody does
+ASKED_BEFORE = ("ask former", "ask claim former", "ask history", "ask ever")
+UNJUDGED = ("two in one", "ask why", "three in order", "undo", "uncancel")
 
 
 @dataclass(slots=True)
@@ -61,7 +68,7 @@ class Plan:
 
     def __init__(self, kinds: Sequence[Kind], chance: random.Random) -> None:
         self.graph, self.turn, self.chance = TaskGraph(), 0, chance
-        self.tasks = [self._task(kind) for kind in chance.sample(list(kinds), KINDS)]
+        self.tasks = [self._task(kind) for kind in chance.sample(list(kinds), chance.choice(KINDS))]
 
     def _do(self, operation: Operation) -> str:
         self.turn += 1
@@ -118,28 +125,33 @@ class _Said(forms.Filling):
         wanted = (
             {slot.names[0] for slot in task.kind.slots} - held - gone if group in NEW_SLOTS
             else gone if group == "restore slot"
-            else past if group in ("back", "ask former", "ask claim former", "ask history", "ask ever")
+            else past if group in (*BACK, *ASKED_BEFORE)
+            else {slot.names[0] for slot in task.kind.slots} if group in OPENED
             else held
         )  # fmt: skip
         kind = replace(task.kind)
         kind.slots = [replace(one, names=one.names[:1]) for one in kind.slots if one.names[0] in wanted]
-        kind.refs = [one for one in kind.refs if set(content(one)) & set(content(task.title))]
-        if task.listing:
+        if group not in OPENED:
+            kind.refs = [one for one in kind.refs if set(content(one)) & set(content(task.title))]
+        if task.listing and group not in OPENED:
             items = set(task.items.values())
             kind.lists = [
-                (names[:1], [one for one in own if (one in items) != (group == "add item")])
+                (names[:1], [one for one in own if (one in items) != (group in ADDED_ITEMS)])
                 for names, own in kind.lists if names[0] == plan.graph[task.listing].title
             ]  # fmt: skip
-        kind.steps = [step for step in kind.steps if step in self._steps()]
+        if group not in OPENED:
+            kind.steps = [step for step in kind.steps if step in self._steps()]
         if not kind.refs:
             raise LookupError("ref")
         super().__init__(form, kind, plan.chance)
+        if group == "reassign":
+            self.used |= set(task.who.values())
         self.value: dict[str, str] = {}
         for number, slot in self.slots.items():
             node = next((key for key, one in {**task.slots, **task.gone}.items()
                          if one.names[0] == slot.names[0]), "")  # fmt: skip
             self.nodes[number] = node
-        if group in SLOTTED and not self.nodes:
+        if (group in SLOTTED and not self.nodes) or (group in PERSONAL and not task.who):
             raise LookupError("slot")
         self.said: list[tuple[str, str, str, str]] = []
 
@@ -147,7 +159,8 @@ class _Said(forms.Filling):
         """The steps that the form may be about: new ones, open ones, a done one, two of which one waits."""
         own = list(self.task.steps.values())
         chosen = {
-            "done": own[:2], "reopen": own[2:], "unwait": own[:2], "reassign": own[:1], "assign": own[1:],
+            "done": own[:2], "several done": own[:2], "reopen": own[2:], "unwait": own[:2],
+            "reassign": own[:1], "not any more": own[:1], "assign": own[1:], "assign of a thing": own[1:],
             "follow": own[1:], "wait": own[1:],
         }  # fmt: skip
         if self.group in NEW_STEPS:
@@ -159,8 +172,11 @@ class _Said(forms.Filling):
             step = list(self.task.steps.values())[role == "T"]
             self.said.append((role, number, what, step[forms.STEPS.index(what)]))
             return step[forms.STEPS.index(what)]
-        if role == "O" and what == "P" and self.task.who:
+        theirs = (role == "O" and what == "P") or (role == "P" and self.group in ("not any more", "ask hers"))
+        if theirs and self.task.who:
             self.used.add(person := next(iter(self.task.who.values())))
+            if role == "P":
+                self.said.append((role, number, what, person))
             return person
         text = self._known(role, number, what) or super().words(role, number, what)
         self.said.append((role, number, what, text))
@@ -180,7 +196,7 @@ class _Said(forms.Filling):
         now = graph[node].value or ""
         if role == "O":
             return now
-        if self.group in ("back", "ask claim former", "ask ever"):
+        if self.group in (*BACK, "ask claim former", "ask ever"):
             return self.task.former[node]
         if self.group == "ask claim":
             return now
@@ -216,11 +232,15 @@ def holds(
         return not changed and not asks and (group == "small talk" or _answered(one, before, reply))
     if asks or not changed:
         return False
-    root = task.root
+    if group in OPENED:
+        made = [node for node in after.parts(None) if node.id not in before]
+        if len(made) != 1 or not gold.alike(one.all("T")[0], made[0].title):
+            return False
+    root = made[0].id if group in OPENED else task.root
     inside = {node.id for node in after.subtree(root, gone=True)}
-    if group in NEW_SLOTS:
+    if group in NEW_SLOTS or group in OPENED:
         told = [(one.slots[number], text) for role, number, _, text in one.said if role == "V"]
-        new = [after[key] for key in changed]
+        new = [after[key] for key in changed if key != root or group in NEW_SLOTS]
         wrong = [text for text in one.all("X") if any(node.value == text for node in new)]
         return (
             changed <= inside
@@ -232,16 +252,10 @@ def holds(
             )
         )
     if group in SLOTTED:
-        node = after[next(iter(one.nodes.values()))]
-        values = one.all("V")
-        fits = {
-            "change": bool(values) and gold.says(values[0], node.value or ""),
-            "relative": node.value != before[node.id].value,
-            "back": node.value == task.former.get(node.id),
-            "remove slot": not node.active,
-            "restore slot": node.active,
-        }
-        return changed == {node.id} and fits[group]
+        values = {number: text for role, number, _, text in one.said if role == "V"}
+        return changed == set(one.nodes.values()) and all(
+            _slot_right(one, after[key], before, values.get(number, "")) for number, key in one.nodes.items()
+        )
     if group in ("cancel", "hold", "rename"):
         top = after[root]
         done = (
@@ -249,6 +263,20 @@ def holds(
         )
         return changed <= inside and done
     return changed <= inside and _parts_right(one, before, after, changed)
+
+
+def _slot_right(one: _Said, node: TaskNode, before: TaskGraph, told: str) -> bool:
+    """Whether a slot is as a form says; told: the value for it, or ''."""
+    group = one.group
+    if group in CHANGED:
+        return bool(told) and gold.says(told, node.value or "")
+    if group in BACK:
+        return node.value == one.task.former.get(node.id)
+    return (
+        node.value != before[node.id].value
+        if group == "relative"
+        else node.active == (group == "restore slot")
+    )
 
 
 def _named(one: _Said, slot: Slot, node: TaskNode) -> bool:
@@ -259,8 +287,10 @@ def _named(one: _Said, slot: Slot, node: TaskNode) -> bool:
 def _parts_right(one: _Said, before: TaskGraph, after: TaskGraph, changed: set[str]) -> bool:
     """The same for items and steps."""
     group, task = one.group, one.task
-    if group == "remove item":
-        named = {key for key, item in task.items.items() if item in one.all("T", "I")}
+    if group in ("remove item", "all but", "only"):
+        named = {key for key, item in task.items.items() if item in one.all("T", "I", "E")}
+        if group != "remove item":
+            named = set(task.items) - named
         return bool(named) and changed == named and not any(after[key].active for key in named)
     if group == "replace":
         old = next((key for key, item in task.items.items() if item in one.all("O")), None)
@@ -270,22 +300,32 @@ def _parts_right(one: _Said, before: TaskGraph, after: TaskGraph, changed: set[s
             for text in one.all("V") for key in changed if after[key].active
         ) and not any(gold.says(text, f"{after[old].title} {after[old].value}") and after[old].active
                       for text in one.all("O"))  # fmt: skip
-    if group in ("add item", "step"):
+    if group in (*ADDED_ITEMS, "step", "several steps"):
         new = [after[key].title for key in changed if key not in before]
         return len(new) == len(changed) == len(one.all("I")) and all(
             any(gold.alike(item, title) for title in new) for item in one.all("I")
         )
     nodes = [_step(one, after, role) for role in "TI"]
     if group in ("order", "follow", "wait", "unwait"):
-        first, second = (nodes[1], nodes[0]) if group != "order" else _steps_in_order(one, after)
+        second, first = nodes
         if first is None or second is None:
             return False
         linked = first.id in reach(second.depends_on, lambda key: after[key].depends_on)
         return linked != (group == "unwait")
-    node = nodes[0] or nodes[1]
+    if group == "several done":
+        names = [text for _, _, what, text in one.said if what in forms.STEPS]
+        found = [node for name in names if (node := _by_words(one, after, name)) is not None]
+        return (
+            len(found) == len(names)
+            and changed == {node.id for node in found}
+            and all(node.status == "done" for node in found)
+        )
+    if group == "not any more":
+        return len(changed) == 1 and not any(after[key].active for key in changed)
+    node = nodes[0] or nodes[1] or _item(one, after)
     if node is None:
         return False
-    if group in ("assign", "reassign"):
+    if group in GIVEN:
         people = [text for role, _, what, text in one.said if role == "P"]
         own = [part.value or "" for part in after.parts(node.id) if part.title == "assignee"]
         new = [text for text in people if text not in task.who.values()] or people
@@ -299,19 +339,21 @@ def _step(one: _Said, graph: TaskGraph, role: str) -> TaskNode | None:
     return _by_words(one, graph, names[0]) if names else None
 
 
-def _steps_in_order(one: _Said, graph: TaskGraph) -> tuple[TaskNode | None, TaskNode | None]:
-    names = [text for _, _, what, text in one.said if what in forms.STEPS]
-    found = [_by_words(one, graph, name) for name in names[:2]]
-    return (found[0], found[1]) if len(found) == 2 else (None, None)
+def _item(one: _Said, graph: TaskGraph) -> TaskNode | None:
+    """The item that a form names."""
+    named = one.all("T", "I")
+    return next((graph[key] for key, item in one.task.items.items() if item in named), None)
 
 
 def _by_words(one: _Said, graph: TaskGraph, words: str) -> TaskNode | None:
     """The step that one of whose forms are these words."""
+    if (key := next((key for key, step in one.task.steps.items() if words in step), None)) is not None:
+        return graph[key]
     step = next((step for step in one.task.kind.steps if words in step), None)
     if step is None:
         return None
     for node in graph.subtree(one.task.root, gone=True)[1:]:
-        if node.value is None and gold.alike(step[0], node.title) and gold.alike(step[3], node.title):
+        if node.value is None and gold.alike(step[0], node.title):
             return node
     return None
 
@@ -319,9 +361,10 @@ def _by_words(one: _Said, graph: TaskGraph, words: str) -> TaskNode | None:
 def _answered(one: _Said, graph: TaskGraph, reply: str) -> bool:
     """Whether a reply has what was asked."""
     task, group, node = one.task, one.group, next(iter(one.nodes.values()), "")
-    left = [step[3] for key, step in task.steps.items() if graph[key].status != "done"]
+    left = [step[0] for key, step in task.steps.items() if graph[key].status != "done"]
     wanted: Mapping[str, list[str]] = {
         "ask value": [graph[node].value or "" if node else ""],
+        "ask value of a thing": [graph[node].value or "" if node else ""],
         "ask former": [task.former.get(node, "")],
         "ask list": list(task.items.values()),
         "ask left": left,
@@ -348,18 +391,27 @@ def met(count: int, seed: int) -> Iterator[tuple[Turn, View, _Said]]:
     told = 0
     while told < count:
         wordings = chance.choice(found)[0]
-        group = chance.choice([name for name in wordings if name not in (*UNJUDGED, "uncancel")])
+        group = chance.choice([name for name in wordings if name not in UNJUDGED])
         plan = Plan(kinds, chance)
-        task = chance.choice(plan.tasks)
+        others = [kind for kind in kinds if all(kind is not one.kind for one in plan.tasks)]
+        task = Task(chance.choice(others), "", "") if group in OPENED else chance.choice(plan.tasks)
         form = chance.choice(wordings[group])
         if (made := said(form, group, plan, task)) is None:
             continue
         turn, filling = made
-        turn.before = forms.before(task.kind, chance)
-        focus = (task.root, *(one.root for one in plan.tasks if one is not task))
+        slot = plan.graph.get(next(iter(filling.nodes.values()), ""))
+        bare = slot is not None and group in SLOTTED and not filling.all("S", "O")
+        turn.before = (
+            f"The {slot.title} is {slot.value}."  # what is not named was just spoken of
+            if bare and slot is not None
+            else forms.before(task.kind, chance)
+        )
+        focus = tuple(one.root for one in sorted(plan.tasks, key=lambda one: one is not task))
+        if bare and slot is not None:
+            focus = (slot.id, *focus)
         view = View(
             plan.graph, turn=plan.turn + 1, focus=focus, now=gold.NOW,
-            exchanges=((f"about {task.title}", turn.before),),
+            exchanges=((f"about {task.title or plan.tasks[0].title}", turn.before),),
         )  # fmt: skip
         told += 1
         yield turn, view, filling

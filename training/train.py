@@ -37,7 +37,8 @@ CYCLES = (  # epochs, rates of the encoder and of the heads
     (5.0, 3e-4, 1e-3), (3.0, 2e-4, 5e-4), (2.0, 2e-4, 5e-4),
 )  # fmt: skip
 WARM_UP = 60
-OF_FORMS = 18_000  # turns that are made of forms
+OF_FORMS = 42_000  # turns that are made of forms
+OF_FORMS_APART = 1_200  # of authors whose forms it does not learn, to score it on
 
 
 def base_folder() -> Path:
@@ -257,12 +258,12 @@ def main() -> None:
     network = trained(base, dialogues, args.part, None if args.on is None else taken_back(args.on))
     args.out.parent.mkdir(parents=True, exist_ok=True)
     torch.save(network.state_dict(), args.out)
-    unseen = [turn for one in load(args.split) for turn in one.turns]
     network.eval()
-    told = scores(reader(network, tokenizer_of(base)), unseen)
-    print(
-        f"{args.split}, {len(unseen)} turns: " + ", ".join(f"{name} {one:.3f}" for name, one in told.items())
-    )
+    apart = forms.dialogues(OF_FORMS_APART, SEED, sorted(forms.APART.iterdir()))
+    for name, kept in ((args.split, load(args.split)), ("forms of others", apart)):
+        unseen = [turn for one in kept for turn in one.turns]
+        told = scores(reader(network, tokenizer_of(base)), unseen)
+        print(f"{name}, {len(unseen)} turns: " + ", ".join(f"{key} {one:.3f}" for key, one in told.items()))
 
 
 if __name__ == "__main__":

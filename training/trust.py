@@ -1,6 +1,6 @@
 """Fit how far the local reader trusts a reading, on turns that say what is right: agent/reading/trust.json.
 
-    python training/trust.py [--out FILE]
+    python training/trust.py [--out FILE] [--cases FILE]
 
 The turns are those of `cases`: of the calibration voice and of some of the train voices (which the network
 has read: they count half) of training/dialogues, of the recorded dialogues of tests/recordings, of the
@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pickle
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from pathlib import Path
@@ -37,7 +38,7 @@ from taskloom.agent.reading.signs import signs
 OUT = ROOT / "agent" / "reading" / "trust.json"
 RECORDED, CALIBRATION, TRAIN, OWN, FORMS = "recorded", "calibration", "train", "own", "forms"
 WEIGHTS = {RECORDED: 2.0, CALIBRATION: 1.0, TRAIN: 0.5, OWN: 5.0, FORMS: 0.5}
-OF_FORMS = 1500  # turns
+OF_FORMS = 3000  # turns
 EVERY = {TRAIN: 10}  # dialogue of those of a source
 FOLDS = 4
 SILENT = (0.05, 0.1, 0.15, 0.2)
@@ -154,9 +155,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--cases", type=Path, help="what was read is kept here, and taken from here")
     args = parser.parse_args()
     os.environ.setdefault("NO_PROXY", "127.0.0.1")
-    cases = collected()
+    if args.cases is not None and args.cases.exists():
+        cases = pickle.loads(args.cases.read_bytes())  # noqa: S301  written by this script
+    else:
+        cases = collected()
+        if args.cases is not None:
+            args.cases.write_bytes(pickle.dumps(cases))
     unseen = {at for at, case in enumerate(cases) if case.source == RECORDED and case.author in HELD_OUT}
     turns, seen = Turns(cases, unseen), sorted(set(range(len(cases))) - unseen)
     boosted = turns.fit(seen)

@@ -34,9 +34,12 @@ from .trust import at_home, probabilities
 Parser = Callable[[str, str, int], Sequence[Parse]]
 """From a text, what was said to its author last, and how many readings, to these, the likeliest first."""
 
-ACT, PROPOSE = 0.6, 0.3
-"""From which probability on a reading is carried out, and from which it is proposed."""
-LEAD = 0.1  # a reading of the network is taken before that of the patterns where it is this much likelier
+ACT, ACT_AT_HOME, PROPOSE = 0.6, 0.39, 0.3
+"""From which probability on a reading is carried out, in general and where the words are of the kind that the
+patterns were written for, and from which it is proposed."""
+LEAD, HOME = 0.15, -0.5
+"""Where the words are of that kind (from HOME on, see `at_home`), a reading of the network is taken before
+that of the patterns if it is this much likelier; else if it is likelier at all."""
 MANY = 100  # clauses are not taken in: what each does is tried on the plan that those before it leave
 READINGS = 16  # of the network, that are tried on the plan
 
@@ -84,13 +87,15 @@ class Local:
             return _unsure(utterance, by_rules, too_much=True)
         rules, *others = self.trusted(by_rules, utterance, view)
         network = max(others, key=lambda one: one.trust)
-        tidier = network.changes and network.trust >= ACT and _is_leftover(rules, utterance)
-        best = network if tidier or network.trust > rules.trust + LEAD else rules
+        home = at_home(rules.candidate.parse) >= HOME
+        lead, act = (LEAD, ACT_AT_HOME) if home else (0.0, ACT)
+        tidier = network.changes and network.trust >= act and _is_leftover(rules, utterance)
+        best = network if tidier or network.trust > rules.trust + lead else rules
         if self._lost(view) and any(
             one.changes and not _names(one, utterance, view) for one in (rules, network)
         ):
             return _unsure(utterance, network.reading)
-        if best.trust >= ACT:
+        if best.trust >= act:
             return best.reading
         if self.answered and not rules.changes and not network.changes:
             return by_rules

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from taskloom.agent.language.wording import word_set
+from taskloom.agent.language.wording import base, word_set
 from taskloom.memory.operations import Add, Link, Operation, Update, apply
 from taskloom.memory.tasks import TaskGraph
 
@@ -14,6 +14,7 @@ _CORRECTED = re.compile(
     re.IGNORECASE,
 )
 _ORDERS = word_set("swap undo redo")  # a plan is told so, and nobody plans to
+_POINTING = word_set("them it they he she here there")  # 'them green', 'here by May 5': a leftover, no name
 _NO_NAMES = word_set(
     """a an the it its it's that this these those them they there here one ones thing things is are was were
     be do did does has have had to of for in on at by with from and or but so then too also not no yes ok okay
@@ -28,7 +29,7 @@ def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) ->
         for one in operations
         if isinstance(one, Add | Update)
         for text in (one.title, one.value)
-    ):
+    ) or any(_is_no_person(one, graph) for one in operations):
         return False
     if not any(isinstance(one, Link) for one in operations):
         return True
@@ -40,12 +41,20 @@ def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) ->
     return True
 
 
+def _is_no_person(one: Operation, graph: TaskGraph) -> bool:
+    """Whether a number would be who has a task: '100 sausages'."""
+    if not isinstance(one, Add | Update) or not re.match(r"\W*\d", one.value or ""):
+        return False
+    slot = one.slot if isinstance(one, Add) else graph[one.task].slot if one.task in graph else ""
+    return base(slot) == "assignee"
+
+
 def _is_no_name(text: str | None) -> bool:
     if not text:
         return False
     told = re.findall(r"[\w'’]+", text.lower())
     return bool(
         _CORRECTED.search(text)
-        or (len(told) > 1 and told[0] in _ORDERS)
+        or (len(told) > 1 and told[0] in _ORDERS | _POINTING)
         or (told and _NO_NAMES.issuperset(told))
     )

@@ -1,6 +1,6 @@
 """The interpreter without a model: patterns for the speech acts of task talk.
 
-Read top down: `Rules.read` cuts an utterance into clauses; `_clause_steps` tries the speech acts in order, from
+Read top down: `Rules.read` cuts an utterance into clauses; `clause_steps` tries the speech acts in order, from
 the most telling wording to the least; what nothing claims is small talk, a new task, or a question back.
 """
 
