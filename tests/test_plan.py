@@ -22,13 +22,15 @@ from taskloom.agent.reading.beam import BAD, likeliest
 from taskloom.agent.reading.local import READINGS, Local
 from taskloom.agent.reading.network import Packaged
 from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.reading.sense import makes_sense
 from taskloom.agent.reading.signs import Candidate, effects, signs
 from taskloom.agent.reading.trust import at_home, probabilities
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.clauses import Clause, Mention, Parse
 from taskloom.agent.turn.reading import View
-from taskloom.memory.operations import Check, apply
+from taskloom.memory.claims import answer
+from taskloom.memory.operations import Add, Check, apply
 from taskloom.memory.tasks import TaskGraph
 
 ROOT = Path(__file__).parents[1]
@@ -584,3 +586,82 @@ def test_a_parse_is_data() -> None:
     parse = parsed("call the vet on monday")
     assert parse == Parse(parse.clauses, parse.probability)
     assert len(parse.vector) == 384
+
+
+# ---- plain sentences ----------------------------------------------------------------------------------
+
+MATCH = after(
+    TaskGraph(),
+    clause("task", "[T match day] [V on saturday]"),
+    clause("add", "[W match day]: [I 80 sausages], [I rolls], [I mustard]"),
+    clause("set", "[S van] [V 240 pounds] for [W match day]"),
+)
+
+
+def test_a_number_with_what_it_counts_is_said_of_that() -> None:
+    assert "match day > 100 sausages" in lines(after(MATCH, clause("set", "make it [V 100 sausages]")))
+    assert "match day > 80 sausages" not in lines(after(MATCH, clause("set", "make it [V 100 sausages]")))
+
+
+@pytest.mark.parametrize(
+    "said", [clause("only", "just [I the rolls]"), clause("remove", "everything but [E the rolls] off")]
+)
+def test_what_stays_tells_which_list_is_meant(said: Clause) -> None:
+    plan = after(
+        MATCH,
+        clause("task", "[T kit] for [W match day]"),
+        clause("add", "[I shirts] and [I socks] to [W kit]"),
+    )
+    left = lines(after(plan, said))
+    assert "match day > rolls" in left
+    assert "match day > kit > shirts" in left
+    assert not any("mustard" in line or "sausages" in line for line in left)
+
+
+def test_then_goes_on_from_what_was_named_before() -> None:
+    steps = clause("add", "[I mark the lines], [I hang the nets], [I test the whistle] for [W match day]")
+    order = (
+        clause("need", "first [I mark the lines], then [T hang the nets]"),
+        Clause("need", "then test the whistle", (Mention("T", "test the whistle", start=5),)),
+    )
+    plan = after(MATCH, steps)
+    found = assemble(order, "said", View(plan, turn=99))
+    for operation in found.operations:
+        plan = apply(plan, operation, turn=99, said="said").graph
+    last = next(node for node in plan.active if node.title == "test the whistle")
+    assert [plan[key].title for key in last.depends_on] == ["hang the nets"]
+
+
+def test_what_a_thing_costs_is_its_value() -> None:
+    asked = assemble((clause("ask.value", "what does the [S van cost]?"),), "said", View(MATCH, turn=9))
+    question = asked.operations[0]
+    assert isinstance(question, Check)
+    assert [MATCH[key].value for key in answer(MATCH, question.question).tasks] == ["240 pounds"]
+
+
+def test_a_price_with_pence_is_no_time_of_day() -> None:
+    plan = after(MATCH, clause("set", "[S van] is [V 9.50]"))
+    assert "match day > van: 9.50" in lines(plan)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        Add(slot="task.detail", title="here by May 5"),
+        Add(slot="task.color", title="color", value="them green"),
+        Add(slot="task.assignee", title="assignee", value="100 sausages"),
+    ],
+)
+def test_leftovers_are_no_names_and_numbers_no_people(operation: Add) -> None:
+    assert not makes_sense((operation,), MATCH, 9)
+
+
+def test_a_thing_with_a_value_of_its_own_is_set_by_its_name() -> None:
+    plan = after(MATCH, clause("task", "[T electrician] [V at 9 am]"))
+    moved = lines(after(plan, clause("set", "move the [S electrician] to [V 10 am]")))
+    assert "electrician > time: 10 am" in moved
+    assert not any("9 am" in line for line in moved)
+
+
+def test_what_comes_after_not_is_the_old_value() -> None:
+    assert [one.role for one in tidy(clause("set", "here at [V 7], not [V 5]")).mentions] == ["V", "O"]

@@ -1,5 +1,6 @@
 """Template replies: what they say for each operation, verdict and question; and the check of every reply."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -185,8 +186,57 @@ def test_members_that_join_and_leave_are_told_with_the_list_they_leave() -> None
 def test_a_long_list_is_cut_and_says_how_long_it_is() -> None:
     talk = cart()
     reply = talk(*(Add(slot=f"cart.item{n}", title=f"thing {n}", parent="t1") for n in range(10, 40)))
-    assert "(30 in all)" in reply
-    assert reply.endswith("(34 in all).")
+    assert reply.endswith("and 22 more (30 in all) to the cart.")
+    assert talk(Remove(task="t6")).endswith("and 25 more (33 in all).")
+
+
+LONG = "a title with a good many words in it, as people give them"
+
+
+def long_values(count: int) -> list[Operation]:
+    """A plan whose slots have long names and values."""
+    slots = (
+        Add(slot=f"plan.n{n}", title=f"note {n}", value=f"{n}: {LONG}", parent="t1") for n in range(count)
+    )
+    return [Add(slot="plan", title="Plan"), *slots]
+
+
+def test_a_reply_to_changes_is_short_and_whole_whatever_was_changed(subtests: Any) -> None:
+    ids = [f"t{n}" for n in range(2, 11)]
+    cases: dict[str, list[Operation]] = {
+        "values": [Update(task=key, value=f"other {LONG}") for key in ids],
+        "three values": [Update(task=key, value=f"other {LONG}") for key in ids[:3]],
+        "titles": [Update(task=key, title=f"{key} {LONG}") for key in ids[:3]],
+        "one task": [Remove(task="t1")],
+        "tasks": [Remove(task=key) for key in ids],
+        "on hold": [Inactivate(task=key) for key in ids],
+        "done": [Complete(task=key) for key in ids],
+        "links": [Link(task="t2", on=key) for key in ids[1:]],
+        "a link each": [Link(task=key, on="t2") for key in ids[1:]],
+        "exchanged": [Replace(old=f"{n}: {LONG}", new=f"new {LONG}") for n in range(9)],
+        "refused": [
+            *(Update(task=f"t{n}", value="x") for n in range(90, 99)), *(Rollback(task=key) for key in ids)
+        ],
+        "split": [Split(task="t1", parts=(Part(title=f"one {LONG}"), Part(title=f"two {LONG}")))],
+        "of all kinds": [
+            Add(slot="other", title="Other"), Remove(task="t2"), Update(task="t3", value=LONG),
+            Complete(task="t4"), Link(task="t5", on="t6"), Inactivate(task="t7"), Rollback(task="t8"),
+        ],
+    }  # fmt: skip
+    for name, operations in cases.items():
+        talk = Talk()
+        with subtests.test(name):
+            for reply in (talk(*long_values(9)), talk(*operations), talk(Undo())):
+                assert len(reply) <= 240, reply
+                assert reply.endswith((".", "?")), reply
+                assert "…" not in reply, reply
+
+
+def test_what_a_short_reply_leaves_out_is_counted() -> None:
+    talk = Talk()
+    assert talk(*long_values(9)).endswith("and 7 more (9 in all).")
+    reply = talk(*(Link(task=f"t{n}", on="t2") for n in range(3, 9)))
+    assert re.search(r"\. \d more changes are noted, too\.$", reply)
 
 
 def test_a_plan_goes_by_its_short_title() -> None:

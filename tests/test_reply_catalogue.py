@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from taskloom.agent.language import answers, replies
+from taskloom.agent.language import answers, clarifications, replies
 from taskloom.agent.language.reply import Reply
 
 CATALOGUE = {
     f"{part.__name__.rpartition('.')[2]}.{name}": entry
-    for part in (replies, answers)
+    for part in (replies, answers, clarifications)
     for name, entry in vars(part).items()
     if isinstance(entry, Reply)
 }

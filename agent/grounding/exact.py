@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from taskloom.agent.grounding.ladder.workspace import exchanged, renewed, same_value
-from taskloom.agent.language import values
+from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.wording import DID_YOU_MEAN, base, clip, entries, join
 from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
@@ -99,7 +99,7 @@ class Exact(Parts, Back, Links, Asking):
         if step.details or step.items:
             whole = node or self.whole_of(step)
             if whole is None:
-                raise Doubt(f"What is {join(d.value for d in (*step.details, *step.items))} for?")
+                raise Doubt(clarifications.WHAT_FOR(values=[d.value for d in (*step.details, *step.items)]))
             if whole.value is not None and whole.parent and not self.graph.parts(whole.id):
                 whole = self.graph[whole.parent]
             self.fill(whole, step)
@@ -111,7 +111,7 @@ class Exact(Parts, Back, Links, Asking):
         if node is None:
             node = self.whole_of(step)
         if node is None:
-            raise Doubt(f"What should be {clip(value)}?")
+            raise Doubt(clarifications.WHAT_SHOULD_BE(value=clip(value)))
         self._assign_to(node, value, step)
 
     def _assign_to(self, node: TaskNode, value: str, step: Step) -> None:
@@ -134,7 +134,8 @@ class Exact(Parts, Back, Links, Asking):
             ]
             if len(held) != 1:
                 raise Doubt(
-                    f"What is {clip(value)} for {self.describe(node)}?", [part.title for part in held],
+                    clarifications.WHAT_FOR_IN(value=clip(value), task=self.describe(node)),
+                    [part.title for part in held],
                     [Update(task=part.id, value=value) for part in held],
                 )  # fmt: skip
             self.do(Update(task=held[0].id, value=value), step.text)
@@ -144,7 +145,7 @@ class Exact(Parts, Back, Links, Asking):
     def _add(self, step: Step) -> None:
         whole = self.owner(step)
         if whole is None:
-            raise Doubt(f"What should {join(item.value for item in step.items)} be added to?")
+            raise Doubt(clarifications.ADDED_TO_WHAT(values=[item.value for item in step.items]))
         kind = None
         node = self.graph.get(step.task or step.within_task or "")
         if node is not None and node.id != whole.id:
@@ -178,9 +179,7 @@ class Exact(Parts, Back, Links, Asking):
             done = done or bool(found)
         if done:
             return
-        raise Doubt(
-            f"I do not find “{clip(old, 60)}” in the plan. What should {clip(new)} take the place of?"
-        )
+        raise Doubt(clarifications.NOT_FOUND_TO_REPLACE(old=clip(old, 60), new=clip(new)))
 
     def _saying(self, words: str, within: TaskNode | None) -> list[TaskNode]:
         pool: Iterable[TaskNode] = self.graph.active
@@ -264,7 +263,7 @@ class Exact(Parts, Back, Links, Asking):
         if not found and says_all(node.value or node.title, words):
             found = [node]
         if len(found) != 1:
-            raise Doubt(f"I do not find “{clip(words, 60)}” in {self.describe(node)}. What should go?")
+            raise Doubt(clarifications.NOT_FOUND_IN(words=clip(words, 60), task=self.describe(node)))
         return found[0]
 
     def _resume(self, step: Step) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from taskloom.agent.grounding.ladder.asking import has_former
-from taskloom.agent.language import values
+from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.wording import base, clip, word_set
 from taskloom.agent.language.words import singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
@@ -39,9 +39,8 @@ class Asking(Places):
 
     def _unsure(self, step: Step) -> None:
         question = (step.value or "").strip()
-        raise Doubt(
-            question if question.endswith("?") else f"What do you mean: {clip(question or step.text)}?"
-        )
+        asked = clarifications.WHAT_DO_YOU_MEAN(words=clip(question or step.text))
+        raise Doubt(question if question.endswith("?") else asked)
 
     def _ask(self, step: Step) -> None:
         asked = step.asked

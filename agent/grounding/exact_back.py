@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taskloom.agent.grounding.ladder.workspace import renewed
-from taskloom.agent.language.wording import clip, join
+from taskloom.agent.language import clarifications
+from taskloom.agent.language.wording import clip
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Check, Question, Remove, Restore, Rollback, Undo, undoable
 from taskloom.memory.tasks import TaskNode
@@ -22,8 +23,7 @@ class Back(Places):
             last = turns[-1] if turns else None
             if last is not None and last < self.view.turn - 1 and self.view.question is not None:
                 raise Doubt(
-                    f"I have changed nothing since turn {last}. Shall I take back what was changed then?",
-                    ("yes",), (Undo(turn=last),),
+                    clarifications.UNDO_THAT_TURN(turn=last), ("yes",), (Undo(turn=last),)
                 )  # fmt: skip
             self.do(Undo(turn=last), step.text)
             return
@@ -48,7 +48,7 @@ class Back(Places):
             if one.op in ("undo", "rollback")
         }
         if not ways:
-            raise Doubt("Nothing was undone, so there is nothing to redo. What should I change?")
+            raise Doubt(clarifications.NOTHING_TO_REDO())
         turn, op = max(ways)
         if op == "undo":
             self.do(Undo(turn=turn), step.text)
@@ -88,7 +88,8 @@ class Back(Places):
             ]  # fmt: skip
             if len(once) != 1:
                 raise Doubt(
-                    f"What should be {clip(step.value)} again?", [self.describe(node) for node in once[:6]]
+                    clarifications.WHAT_AGAIN(value=clip(step.value)),
+                    [self.describe(node) for node in once[:6]],
                 )
             return once[0]
         node = self.target(step, gone=True)
@@ -101,7 +102,7 @@ class Back(Places):
         latest = max((part.turn for part in changed), default=0)
         last = [part for part in changed if part.turn == latest]
         if len(last) > 1:
-            raise Doubt("What should go back to what it was?", [self.describe(part) for part in last[:6]])
+            raise Doubt(clarifications.WHAT_GOES_BACK(), [self.describe(part) for part in last[:6]])
         return last[0] if last else node
 
     def _back_in_the_plan(self, node: TaskNode, step: Step) -> None:
@@ -112,10 +113,10 @@ class Back(Places):
         self.operations.append(Check(said=step.text[:300], question=question))
 
     def _never_so(self, node: TaskNode, value: str, former: Sequence[str]) -> None:
-        known = list(dict.fromkeys(former))
-        told = f" It was {join(known, limit=6)} before." if known else ""
-        raise Doubt(
-            f"{clip(node.title)} never was {clip(value)}.{told} Shall I set it to {clip(value)}?",
-            ("yes",),
-            (renewed(node, value),),
+        task, wanted, known = clip(node.title), clip(value), list(dict.fromkeys(former))
+        asked = (
+            clarifications.NEVER_WAS_BUT(task=task, value=wanted, former=known)
+            if known
+            else clarifications.NEVER_WAS(task=task, value=wanted)
         )
+        raise Doubt(asked, ("yes",), (renewed(node, value),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from taskloom.agent.language import clarifications
 from taskloom.agent.language.wording import clip
 from taskloom.agent.language.words import content
 from taskloom.agent.plan.outline import is_assignee
@@ -33,7 +34,7 @@ class Links(Places):
         if task is not None and task in self.graph:
             return self.graph[task]
         if not words:
-            raise Doubt("What is to wait for what?")
+            raise Doubt(clarifications.WAITS_FOR_WHAT())
         whole = self.whole_of(step) or (self.graph.get(beside.parent or "") if beside is not None else None)
         same = [
             node
@@ -50,7 +51,7 @@ class Links(Places):
         for key in needed or waits:
             self.do(Unlink(task=node.id, on=key), step.text)
         if not needed and not waits:
-            raise Doubt(f"{clip(node.title)} waits for nothing. What should it not wait for?")
+            raise Doubt(clarifications.WAITS_FOR_NOTHING(task=clip(node.title)))
 
     def _share(self, step: Step) -> None:
         node = self.target(step)
@@ -72,5 +73,5 @@ class Links(Places):
         elif held is not None:
             self.do(Remove(task=held.id), step.text)
         else:
-            raise Doubt(f"Who is to do {self.describe(node)}?")
+            raise Doubt(clarifications.WHO_DOES(task=self.describe(node)))
         self.touch(node.id)

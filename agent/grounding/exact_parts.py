@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from taskloom.agent.grounding.ladder.amounts import relative
 from taskloom.agent.grounding.ladder.people import in_style
 from taskloom.agent.grounding.ladder.workspace import renewed
-from taskloom.agent.language import values
+from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.moving import shift_datetime
 from taskloom.agent.language.wording import base, clip, join, word_set
 from taskloom.agent.language.words import content, slot_name
@@ -93,7 +93,7 @@ class Parts(Places):
         """A list with just these: the other members of their kind leave."""
         whole = self.owner(step)
         if whole is None:
-            raise Doubt("Which list should hold only that?")
+            raise Doubt(clarifications.ONLY_IN_WHICH())
         keep = set[str]()
         for item in step.items:
             node = self.graph.get(item.task or "") or self._part_saying_any(whole, item.value)
@@ -136,7 +136,7 @@ class Parts(Places):
             else shift_text(text, sign, amount, self.view.now)
         )
         if new is None:
-            raise Doubt(f"What is {clip(text)} {_SIGNS[sign]} {amount} exactly?")
+            raise Doubt(clarifications.EXACT_AMOUNT(value=clip(text), sign=_SIGNS[sign], amount=amount))
         self.do(renewed(slot, new), step.text)
 
     def _shifted(self, node: TaskNode, by: timedelta | None) -> TaskNode:
@@ -154,7 +154,7 @@ class Parts(Places):
             return node  # twelve caps, and who has them
         if len(found) != 1:
             raise Doubt(
-                f"What of {self.describe(node)} should change?", [self.describe(part) for part in found]
+                clarifications.WHAT_CHANGES(task=self.describe(node)), [self.describe(part) for part in found]
             )
         return found[0]
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from taskloom.agent.grounding.ladder.workspace import Ground, same_value
-from taskloom.agent.language import values
+from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.wording import base, clip, entries, join
 from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
@@ -56,7 +56,7 @@ class Places(Ground):
         if not words:
             return None
         if (node := self.named(words, gone=gone)) is None:
-            raise Doubt(f"I do not find “{clip(words, 60)}” in the plan. What do you mean?")
+            raise Doubt(clarifications.NOT_FOUND(words=clip(words, 60)))
         return node
 
     def named(self, words: str, *, gone: bool = False) -> TaskNode | None:
@@ -79,7 +79,7 @@ class Places(Ground):
             found = roots if len(roots) == 1 else found
         if len(found) > 1:
             options = [self.describe(node) for node in found[:6]]
-            raise Doubt(f"Which one do you mean by “{clip(words, 60)}”?", options)
+            raise Doubt(clarifications.WHICH_ONE(words=clip(words, 60)), options)
         return found[0] if found else None
 
     def target(self, step: Step, *, gone: bool = False) -> TaskNode:
@@ -94,14 +94,13 @@ class Places(Ground):
             if whole is not None and (held := self.slot_in(whole, step.slot)) is not None:
                 return held
             if whole is None:
-                raise Doubt(f"Which task is “{clip(step.slot, 60)}” of?")
+                raise Doubt(clarifications.OF_WHICH_TASK(slot=clip(step.slot, 60)))
             if node is None or node.value is None:
-                raise Doubt(
-                    f"There is no {clip(step.slot, 60)} for {self.describe(whole)}. What do you mean?"
-                )
+                slot = clip(step.slot, 60)
+                raise Doubt(clarifications.NO_SUCH_SLOT(slot=slot, task=self.describe(whole)))
         node = node or self.whole_of(step)
         if node is None:
-            raise Doubt("What do you mean by that?")
+            raise Doubt(clarifications.WHAT_BY_THAT())
         return node
 
     def whole_of(self, step: Step) -> TaskNode | None:
@@ -142,7 +141,7 @@ class Places(Ground):
         ]  # fmt: skip
         if len(alike) > 1:
             raise Doubt(
-                f"Which {name} do you mean?", [self.describe(node) for node in alike],
+                clarifications.WHICH_OF_KIND(slot=name), [self.describe(node) for node in alike],
                 [Update(task=node.id, value=value) for node in alike] if value is not None else (),
             )  # fmt: skip
         return alike[0] if alike else None
@@ -218,7 +217,7 @@ class Places(Ground):
             return False
         amount = values.number_of(more[1])
         if amount is not None and (not amount or more[1].startswith(("-", "−"))):
-            raise Doubt(f"How many more {clip(more[2], 60)}?")
+            raise Doubt(clarifications.HOW_MANY_MORE(things=clip(more[2], 60)))
         for node in self.graph.parts(whole.id):
             if node.status == "done":
                 continue

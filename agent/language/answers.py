@@ -53,21 +53,21 @@ HEADING = Reply("{heading} ({count}):").shows("Still open (12):", heading="Still
 TOLD_UNDER = Reply("{heading}: {text}").shows(
     "Trip: place Rome, date Friday.", heading="trip", text="place Rome, date Friday"
 )
-LISTED = Reply("{heading}: {entries}.").shows(
+LISTED = Reply("{heading}: {entries:8}.").shows(
     "Still open: soup and salad.", heading="Still open", entries=["soup", "salad"]
 )
 NONE = Reply("None.").shows("None.")
 NONE_ABOUT = Reply("None: I have nothing about {about}.").shows(
     'None: I have nothing about "tags".', about='"tags"'
 )
-COUNTED = Reply("{count}: {entries}.").shows("2: Ann and Bo.", count=2, entries=["Ann", "Bo"])
+COUNTED = Reply("{count}: {entries:8}.").shows("2: Ann and Bo.", count=2, entries=["Ann", "Bo"])
 
 # ---- how far it is ------------------------------------------------------------------------------
 
 NOTHING_LEFT = Reply("Nothing is left to do.").shows("Nothing is left to do.")
 NOTHING_NEXT = Reply("There is nothing to do next.").shows("There is nothing to do next.")
 NEXT = Reply("Next: {task}.").shows("Next: soup.", task="soup")
-ALSO_NEXT = Reply("You could also go on with {tasks}.").shows(
+ALSO_NEXT = Reply("You could also go on with {tasks:8}.").shows(
     "You could also go on with salad.", tasks=["salad"]
 )
 NEEDS = Reply("{task} {task:needs} {needed:20}").shows(
@@ -76,11 +76,13 @@ NEEDS = Reply("{task} {task:needs} {needed:20}").shows(
 NEEDS_NOTHING_ELSE = Reply("{task} {task:needs} nothing else").shows(
     "The soup needs nothing else.", task="the soup"
 )
-WAITS = Reply("{task} {task:waits} for {others}").shows(
+WAITS = Reply("{task} {task:waits} for {others:8}").shows(
     "The varnish waits for the pump.", task="the varnish", others=["the pump"]
 )
-STILL_WAITS = Reply("It still waits for {others}.").shows("It still waits for the pump.", others=["the pump"])
-WAITS_NO_MORE = Reply("It waits for nothing any more.").shows("It waits for nothing any more.")
+STILL_WAITS = Reply("It still waits for {others:8}.").shows(
+    "It still waits for the pump.", others=["the pump"]
+)
+WAITS_NO_MORE = Reply("It no longer waits for anything.").shows("It no longer waits for anything.")
 NOTHING_DEPENDS = Reply("Nothing depends on {task}.").shows("Nothing depends on the soup.", task="the soup")
 DEPEND = Reply("{tasks:20} {tasks:depends} on {task}").shows(
     "The soup and the salad depend on the pot.", tasks=["the soup", "the salad"], task="the pot"

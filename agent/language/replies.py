@@ -18,7 +18,7 @@ ADDED_TO = Reply("Added {tasks} to {whole}.").shows(
 ADDED_WITH = Reply("Noted {task}: {contents}.", "Added {task}: {contents}.").shows(
     "Added the trip: destination Rome.", task="the trip", contents="destination Rome"
 )
-ADDED_SEVERAL = Reply("Noted: {entries:20}.").shows(
+ADDED_SEVERAL = Reply("Noted: {entries}.").shows(
     "Noted: date Friday and place Rome.", entries=["date Friday", "place Rome"]
 )
 EXCHANGED = Reply("It is now {new} instead of {former}.").shows(
@@ -28,7 +28,7 @@ RENAMED = Reply("It is now {task} (it was called {former}).").shows(
     "It is now the trip (it was called journey).", task="the trip", former="journey"
 )
 NOTED_AGAIN = Reply("{task}: noted again").shows("The soup: noted again.", task="the soup")
-CHANGED_SEVERAL = Reply("Changed: {entries:20}.").shows(
+CHANGED_SEVERAL = Reply("Changed: {entries}.").shows(
     "Changed: date Friday (was Monday) and time 7 PM.", entries=["date Friday (was Monday)", "time 7 PM"]
 )
 REPLACED = Reply("Replaced {old} with {new}.").shows(
@@ -84,14 +84,14 @@ DEPENDS_NO_LONGER = Reply("{task} no longer {task:depends} on {needed}").shows(
     "The walls no longer depend on the paint.", task="the walls", needed="the paint"
 )
 DONE = Reply("Marked {tasks} as done.", "Done: {tasks}.").shows("Done: the soup.", tasks=["the soup"])
-CONFIRMED = Reply("Confirmed: {entries:20}.").shows(
+CONFIRMED = Reply("Confirmed: {entries}.").shows(
     "Confirmed: place Rome and date Friday.", entries=["place Rome", "date Friday"]
 )
 DECLINED = Reply("All right, not {value}.").shows("All right, not $200.", value="$200")
 DECLINED_FOR = Reply("All right, not {value} for {task}.").shows(
     "All right, not $200 for the budget.", value="$200", task="the budget"
 )
-DECLINED_SEVERAL = Reply("All right, without {entries:20}.").shows(
+DECLINED_SEVERAL = Reply("All right, without {entries}.").shows(
     "All right, without date Friday and time 7 PM.", entries=["date Friday", "time 7 PM"]
 )
 TAKEN_BACK = Reply("All right, I took that back for {task}.").shows(
@@ -106,6 +106,9 @@ MERGED = Reply("{task} {task:is} one again").shows("The meeting is one again.", 
 MERGED_WITH = Reply("{task} {task:is} one again: {contents}").shows(
     "The meeting is one again: date Friday.", task="the meeting", contents="date Friday"
 )
+MORE_CHANGES = Reply("{changes} {changes:is} noted, too").shows(
+    "3 more changes are noted, too.", changes="3 more changes"
+)
 LIST_NOW = Reply("Now in {whole}: {members}.").shows(
     "Now in the cart: milk and tea.", whole="the cart", members=["milk", "tea"]
 )
@@ -119,11 +122,14 @@ REFUSED = Reply("I left that as it is: {why}", "Nothing changed there: {why}").s
 REFUSED_BLANK = Reply("I did not get what that should be, so I left it as it is.").shows(
     "I did not get what that should be, so I left it as it is."
 )
-REFUSED_SIGNS = Reply("There are signs in that which I cannot keep, so I left it as it is.").shows(
-    "There are signs in that which I cannot keep, so I left it as it is."
+REFUSED_SIGNS = Reply("That has characters in it that I cannot keep, so I left it as it is.").shows(
+    "That has characters in it that I cannot keep, so I left it as it is."
 )
 REFUSED_UNCLEAR = Reply("I could not do that, so I left it as it is. Could you say it in other words?").shows(
     "I could not do that, so I left it as it is. Could you say it in other words?"
+)
+MORE_REFUSED = Reply("{changes} {changes:was} not made either").shows(
+    "One more change was not made either.", changes="one more change"
 )
 MAY_NEED_A_LOOK = Reply("{tasks} {tasks:depends} on {cause}; you may want to check {them}").shows(
     "The varnish depends on the pump; you may want to check it.",
@@ -146,10 +152,10 @@ TOOL_NOT_RUN = Reply("I did not {tool}: {why}").shows(
     "I did not book seat: you did not approve it.", tool="book seat", why="you did not approve it"
 )
 TOOL_UNKNOWN = Reply("{tool} ({title}): {why}").shows(
-    "Book seat (seat): it was begun and broken off.",
+    "Book seat (seat): it was interrupted.",
     tool="book seat",
     title="seat",
-    why="it was begun and broken off",
+    why="it was interrupted",
 )
 
 # ---- what is proposed and asked -----------------------------------------------------------------

@@ -14,6 +14,12 @@ Filling = str | int | Sequence[str]
 INLINE = 8
 """A list in a sentence is cut after so many entries, unless its field says how many."""
 
+LONGEST = 240
+"""The characters of a reply that no list, summary or tool's result was asked for in."""
+
+WIDTH = 150
+"""The characters of a list in a sentence, unless its field says how many entries it has."""
+
 _FIELD = re.compile(r"\{(\w+)(?::(\w+))?\}")
 
 
@@ -27,7 +33,8 @@ class Example(NamedTuple):
 class Reply:
     """One reply. Its ways to be said differ in words only; which one is taken depends on the seed alone.
 
-    A field is `{name}`; `{names:20}` is a list of at most 20 entries. A verb after the colon is not the field
+    A field is `{name}`. A list is cut by its length, so that the reply stays short; `{names:20}` is one that
+    was asked for, of at most 20 entries. A verb after the colon is not the field
     itself but agrees with it: `{task} {task:is} done` gives 'The soup is done.' and 'The guests are done.'.
     The first letter becomes a capital one, and a full stop follows where the text
     has no end; a colon at the end opens a list.
@@ -65,7 +72,7 @@ def _filled(filling: Filling, how: str) -> str:
         return _verb(filling, how)
     if isinstance(filling, str | int):
         return str(filling)
-    return join(filling, limit=int(how or INLINE))
+    return join(filling, limit=int(how)) if how else join(filling, limit=INLINE, width=WIDTH)
 
 
 def _verb(subject: Filling, verb: str) -> str:

@@ -2,7 +2,7 @@
 
 "Mia is allergic to nuts" is no task, so the task graph tells nothing of it. Only plain sentences are taken: a
 name, 'I', or a thing of somebody's, with a verb that tells how it is. What cannot be read as one is left to a
-model (`narrate`).
+model (`agent/models/narrator.py`).
 """
 
 from __future__ import annotations

@@ -137,6 +137,7 @@ def misfits(title: str, held: str, value: str) -> bool:
     kind, own = kind_of(value), words(title)
     if kind not in _NEVER_FOR or any(word in _NAMES_OF.get(kind, ()) for word in own):
         return False
-    if re.fullmatch(r"\d+\.\d\d", value.strip()) and any(word in _NAMES_OF["amount"] for word in own):
+    is_price = kind_of(held) == "amount" or any(word in _NAMES_OF["amount"] for word in own)
+    if is_price and re.fullmatch(r"\d+\.\d\d", value.strip()):
         return False
     return type_of(title, held) in _NEVER_FOR[kind]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 from zlib import crc32
 
@@ -80,14 +81,23 @@ def you_said(said: str, width: int = 80) -> str:
     return f"it was {BY_HAND}" if said == BY_HAND else f"you said: {quoted(said, width)}"
 
 
-def join(items: Iterable[str], *, limit: int = 8, last: str = "and") -> str:
-    """'A, B and C'; a longer list is cut: 'A, B and 5 more (7 in all)'."""
+def join(items: Iterable[str], *, limit: int = 8, width: int | None = None, last: str = "and") -> str:
+    """'A, B and C'; a longer list is cut: 'A, B and 5 more (7 in all)'.
+
+    limit: how many are named at most. width: the characters that these have at most; one is always named.
+    """
     found = list(items)
+    limit = min(limit, len(found) if width is None else max(1, _fitting(found, width)))
     if len(found) > limit:
         return f"{', '.join(found[:limit])} {last} {len(found) - limit} more ({len(found)} in all)"
     if len(found) < 2:
         return "".join(found)
     return f"{', '.join(found[:-1])} {last} {found[-1]}"
+
+
+def _fitting(items: Iterable[str], width: int) -> int:
+    """How many of the first items have no more characters than that, with the commas between them."""
+    return sum(end - 2 <= width for end in accumulate(len(item) + 2 for item in items))
 
 
 _AND = re.compile(r",\s*(?:and\s+)?|\s+and\s+")

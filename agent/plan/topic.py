@@ -24,8 +24,8 @@ WEIGHTS = {
     "told": (0, 0, .2, -.6, .3, 0, .6, .2, .9, .5, 3.6, -.5, 1.6, .5, .5, .1, 0, 1.5),
     "later": (-.1, 1.7, .4, 1.7, .9, -.1, .2, .3, -.3, 0, 2.4, .4, 1.1, -.5, .1, .5, .7, -.1),
 }  # fmt: skip
-"""What each sign weighs, in the order of `Heard.signs`: in the answer to a question, after something else,
-later in the same message."""
+"""What each sign weighs, in the order of `TopicSigns.signs`: in the answer to a question, after something
+else, later in the same message."""
 
 
 def share_named(title: str, said: Collection[str]) -> float:

@@ -8,12 +8,13 @@ from itertools import groupby
 from typing import Any
 
 from taskloom.agent.language import replies
+from taskloom.agent.language.reply import LONGEST, WIDTH, Reply
 from taskloom.agent.language.wording import be, clip, plural, the, title_of, value_of
 from taskloom.agent.turn.state import Change, Turn
 from taskloom.memory.operations import Link, is_part, names
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
 
-from .naming import Names, same, series
+from .naming import Names, same
 
 
 class Changes:
@@ -22,17 +23,30 @@ class Changes:
     def __init__(self, turn: Turn, graph: TaskGraph, names: Names) -> None:
         self.turn, self.graph, self.names = turn, graph, names
 
-    def pieces(self) -> list[str]:
-        """What was done, what was refused and why, what may need a look, what can go on."""
-        return self._changes() + self._refusals() + self._stale() + self._opened()
+    def pieces(self, room: int = LONGEST) -> list[str]:
+        """What was done, what was refused and why, what may need a look, what can go on.
 
-    def _changes(self) -> list[str]:
-        """What was done, operations of one kind in one sentence, then what the lists now hold."""
+        room: the characters that they have; at least one of each kind is told, the others are counted.
+        """
+        follows = self._stale() + self._opened()
+        refused = _within(self._refusals(), room - _length(follows), replies.MORE_REFUSED)
+        room -= _length(refused + follows)
+        changes, lists = self._changes()
+        if _length(changes + lists) > room:
+            lists = []
+        return _within(changes, room, replies.MORE_CHANGES) + lists + refused + follows
+
+    def _changes(self) -> tuple[list[str], list[str]]:
+        """What was done, operations of one kind in one sentence, and what the lists now hold."""
         done = [change for change in self.turn.changes if change.changed and change.refused is None]
         found: list[str] = []
         for kind, group in groupby(done, key=lambda change: change.operation.kind):
             found += _TEMPLATES[kind](self, list(group))
-        return found + self._lists(done)
+        return found, self._lists(done)
+
+    def _held(self, node: TaskNode) -> str:
+        """What a task holds, in short."""
+        return self.names.contents_within(node, WIDTH)
 
     def _former(self, node: TaskNode) -> Revision | None:
         """A task as it was before this turn; None for a new one."""
@@ -77,7 +91,7 @@ class Changes:
                 continue
             value = "" if node.value is None or same(node.value, node.title) else f" {value_of(node)}"
             task = f"{self.names.full(node)}{value}"
-            found.append(replies.ADDED_WITH(seed=node.title, task=task, contents=series(contents)))
+            found.append(replies.ADDED_WITH(seed=node.title, task=task, contents=self._held(node)))
         if len(values) > 3:
             found.append(replies.ADDED_SEVERAL(entries=[self.names.entry(n) for n in values]))
         else:
@@ -181,7 +195,7 @@ class Changes:
         if not tops:
             return []
         if len(tops) == 1 and self.names.contents(tops[0]):
-            name, contents = self.names.full(tops[0]), series(self.names.contents(tops[0]))
+            name, contents = self.names.full(tops[0]), self._held(tops[0])
             return [replies.BACK_WITH(task=name, noun=name, contents=contents)]
         if len(tops) == 1 and tops[0].value is not None and not self.names.is_plain(tops[0]):
             return [self.names.says(tops[0], after=" again")]
@@ -281,9 +295,10 @@ class Changes:
             op: Any = change.operation
             node = self.graph[op.task]
             parts = [n for n in self._met([change]) if is_part(n) and n.parent == node.id and n.active]
+            width = WIDTH // max(1, len(parts))
             told = [
-                f"{number}) {title_of(part)}: {series(contents)}"
-                if (contents := self.names.contents(part)) else f"{number}) {title_of(part)}"
+                f"{number}) {title_of(part)}: {contents}"
+                if (contents := self.names.contents_within(part, width)) else f"{number}) {title_of(part)}"
                 for number, part in enumerate(parts, 1)
             ]  # fmt: skip
             task = self.names.full(node)
@@ -299,7 +314,7 @@ class Changes:
         for change in changes:
             op: Any = change.operation
             node = self.graph[op.task]
-            contents = series(self.names.contents(node))
+            contents = self._held(node)
             name = self.names.full(node)
             found.append(
                 replies.MERGED_WITH(task=name, contents=contents) if contents else replies.MERGED(task=name)
@@ -328,7 +343,7 @@ class Changes:
     def _refusals(self) -> list[str]:
         """Why something was not done; a reason is given once."""
         reasons = [change.refused for change in self.turn.changes if change.refused is not None]
-        return [_refusal(why) for why in reasons]
+        return list(dict.fromkeys(map(_refusal, reasons)))
 
     def _stale(self) -> list[str]:
         """What rests on something that changed, and may need a look."""
@@ -359,6 +374,22 @@ class Changes:
         return [replies.CAN_GO_ON(tasks=[self.names.full(node) for node in nodes])] if nodes else []
 
 
+def _length(pieces: Sequence[str]) -> int:
+    return sum(len(piece) + 1 for piece in pieces)
+
+
+def _within(pieces: list[str], room: int, more: Reply) -> list[str]:
+    """The first pieces that have the room, one at least; the others are counted by one more."""
+    if len(pieces) < 2 or _length(pieces) <= room:
+        return pieces
+    shown = 1
+    while _length(pieces[: shown + 1]) + _COUNTED <= room:
+        shown += 1
+    left = len(pieces) - shown
+    return [*pieces[:shown], more(changes=f"{left} more changes" if left > 1 else "one more change")]
+
+
+_COUNTED = 40  # characters of the sentence that counts what is not told
 _FAULTS = (
     (re.compile(r"must not be blank"), replies.REFUSED_BLANK),
     (re.compile(r"control characters"), replies.REFUSED_SIGNS),

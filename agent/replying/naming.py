@@ -28,6 +28,9 @@ from taskloom.memory.words import number_in
 MANY = 20
 """A longer list is cut, and says how long it is."""
 
+FEW = 3
+"""The members of a kind that a reply names which has to be short."""
+
 INLINE = 8
 """More entries than this are given as a bullet list, one a line."""
 
@@ -190,10 +193,18 @@ class Names:
         counts = (part.value for part in self.graph.parts(node.id) if base(part.slot) in _COUNTS)
         return next(filter(None, map(number_in, [node.title, *filter(None, counts)])), None)
 
-    def contents(self, node: TaskNode) -> list[str]:
+    def contents_within(self, node: TaskNode, width: int) -> str:
+        """What a task holds as one phrase; of one with more characters, the first and how many more."""
+        told = series(self.contents(node))
+        if len(told) <= width:
+            return told
+        return join(self.contents(node, most=FEW, deep=False), limit=MANY, width=width)
+
+    def contents(self, node: TaskNode, *, most: int = MANY, deep: bool = True) -> list[str]:
         """The entries of a task's parts, members of one kind together: 'participants Alice and Bob'.
 
-        What is known goes first, then what has a value and is open still.
+        What is known goes first, then what has a value and is open still. most: how many members of a kind
+        are named. deep: whether parts are told with their own parts.
         """
         parts = [part for part in self.graph.parts(node.id) if part.id not in self.untold]
         mixed = any(part.status == "done" for part in parts)
@@ -203,12 +214,12 @@ class Names:
             groups.setdefault((late, base(part.slot)), []).append(part)
         found = []
         for (_, kind), group in sorted(groups.items(), key=lambda item: item[0][0]):
-            entries = [self._how_far(part) or self.entry(part, open_too=mixed) for part in group]
+            entries = [self._how_far(part) or self.entry(part, open_too=mixed, deep=deep) for part in group]
             if all(self.is_member(part) for part in group) and (
                 all(self._generic(part) for part in group) or self._is_told_by_kind(kind, group, len(groups))
             ):
                 name = spoken(kind)
-                entries = [f"{pluralised(name) if len(group) > 1 else name} {join(entries, limit=MANY)}"]
+                entries = [f"{pluralised(name) if len(group) > 1 else name} {join(entries, limit=most)}"]
             found += entries
         return found + self._shared(node) if parts else found
 

@@ -1,7 +1,7 @@
 """Replies without a model: a template for every operation, verdict and question, in plain English.
 
 The same brief always gives the same reply. What a template says of the past it marks as past, so that every
-reply passes `faults.faults_of`, the check that a model's reply has to pass too.
+reply passes `checking.faults_of`, the check that a model's reply has to pass too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 
 from taskloom.agent.language import replies
 from taskloom.agent.language.foreign import fixed_reply
-from taskloom.agent.language.reply import Reply
+from taskloom.agent.language.reply import LONGEST, Reply
 from taskloom.agent.language.wording import (
     clip,
     join,
@@ -68,8 +68,10 @@ class _Reply:
         # What is proposed, or what a tool gave, is told once, where it is proposed or given.
         given = {run.task for run in self.turn.tool_runs if run.task}
         untold = Names(self.graph, untold={*self.turn.proposals, *given})
-        told = Changes(self._without(given), self.graph, untold).pieces()
-        told += self._acts() + self._earlier()
+        asked = self._proposals() + self._question()
+        room = LONGEST - sum(len(piece) + 1 for piece in (*notes, *asked))
+        told = Changes(self._without(given), self.graph, untold).pieces(room)
+        told += self._tool_runs() + self._earlier()
         known = {one.answer: one for one in self.turn.known}
         answers = () if self.turn.earlier else self.brief.answers or self.turn.answers
         acted = any(run.status == "done" for run in self.turn.tool_runs)
@@ -81,7 +83,7 @@ class _Reply:
             told += known[n].lines if n in known else ()
         if not told and any(step.act == "no" for step in self.turn.steps):
             told.append(replies.ALL_RIGHT())
-        told += self._proposals() + self._question()
+        told += asked
         return list(dict.fromkeys([*notes, *(told or [self._small_talk()])]))
 
     def _without(self, given: AbstractSet[str]) -> Turn:
@@ -96,7 +98,7 @@ class _Reply:
                 kept.append(change.model_copy(update=left))
         return self.turn.model_copy(update={"changes": tuple(kept)})
 
-    def _acts(self) -> list[str]:
+    def _tool_runs(self) -> list[str]:
         """What tools did: the results, what failed and why, what was not done."""
         found = []
         for run in self.turn.tool_runs:

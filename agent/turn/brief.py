@@ -1,6 +1,7 @@
 """What a responder is: it writes the reply of a turn from a brief.
 
-`replies.TemplateResponder` writes it without a model, `llm.ModelResponder` with one; both get the same brief.
+`replying.templates.TemplateResponder` writes it without a model, `models.responder.ModelResponder` with one;
+both get the same brief.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class CallDecision(BaseModel):
         return self
 
 
-_WANTED = "an approval wants approve, true or false, or decisions on the calls, and not both"
+_WANTED = "an approval needs either approve (true or false) or decisions on the calls, not both"
 
 
 class Decision(BaseModel):
@@ -94,7 +94,7 @@ class OneDecision(Decision):
     @model_validator(mode="after")
     def _one(self) -> OneDecision:
         if len(self.decisions) > 1 or any(one.type == "edit" for one in self.decisions):
-            raise ValueError("one thing is to be decided here: approve, true or false")
+            raise ValueError("there is one thing to decide here: give approve, true or false")
         return self
 
     @property

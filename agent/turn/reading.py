@@ -1,8 +1,8 @@
 """What an interpreter is: it reads an utterance into steps. Both interpreters give the same steps.
 
 A step is one thing the user said, as data: what kind of act it is, what it is about in the user's words (or
-by task id where that is known), and with which values. Steps know nothing of operations; `grounding.ground`
-turns them into operations on task ids.
+by task id where that is known), and with which values. Steps know nothing of operations;
+`grounding.grounder.ground` turns them into operations on task ids.
 """
 
 from __future__ import annotations

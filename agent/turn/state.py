@@ -294,7 +294,7 @@ class State(TypedDict):
     """All that is kept of a thread.
 
     question: the question left open. focus: ids of the tasks last touched or asked about, the latest first.
-    asked: how often a slot was asked for, see `slots.fill`. load: an export (see `transfer.ThreadExport`)
+    asked: how often a slot was asked for, see `slots.fill`. load: an export (see `export.ThreadExport`)
     that takes the place of the tasks, only during its turn. shared: variables that tools read and write, by
     name, JSON values. owner: the user of the first turn; nobody else speaks here. pending: experiences whose
     outcome is not known yet. unwritten: turns that no facts were made of yet, with their time (ISO 8601).

@@ -47,6 +47,7 @@ _RELATIVE = re.compile(
 )
 _OPEN = re.compile(r"\b(?:what|anything|which|who|how)\b", re.IGNORECASE)
 _SUBJECTS = word_set("i we you he she it they this that")
+_COUNTED = re.compile(r"\s*(\S+)\s+((?:[^\W\d]|[ '’-])+)")
 _FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
 
 
@@ -221,6 +222,7 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
         if not clause.all("VC"):
             (self._read_assign if clause.all("P") else self._read_add)(clause)
             return
+        clause = self._by_thing(clause)
         if clause.all("C") and not clause.all("V"):
             self._read_same(clause)
             return
@@ -234,6 +236,21 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
                 self._set_one(node, told, clause, named=bool(clause.all("S")))
             for told in self._people(clause):
                 self._act("set", task=self.task_of(self.graph[node.id]).id, details=(told,))
+
+    def _by_thing(self, clause: Clause) -> Clause:
+        """A clause of one value, 'make it 100 sausages', as about what it counts, where the plan has that."""
+        spans = clause.all("VTSIWOXP")
+        found = _COUNTED.fullmatch(spans[0].text) if len(spans) == 1 else None
+        if found is None or values.number_of(found[1]) is None or kind_of(spans[0].text) is not None:
+            return clause
+        node, said = self.which(found[2], slots=True), set(content(found[2]))
+        if node is None or not said <= set(content(f"{node.title} {node.value or ''}")):
+            return clause
+        number, thing = (
+            Mention(role, found[at], start=spans[0].start + found.start(at))
+            for at, role in ((1, "V"), (2, "T"))
+        )
+        return replace(clause, mentions=(number, thing))
 
     def _of_value(self, clause: Clause) -> TaskNode:
         """What a value is said of.
@@ -280,6 +297,9 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
     def _read_remove(self, clause: Clause) -> None:
         if clause.all("S") and not clause.all("IP"):
             self._act_on("remove", self._members_named(clause) or self.named_slots(clause))
+            return
+        if clause.all("E") and not clause.all("TIPVW") and (beside := self._others(clause)):
+            self._act_on("remove", beside)
             return
         found = self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
         names = [bare(span.text) for span in clause.all("TIPVW")]
@@ -390,20 +410,24 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
             return self.task_of(found.node)
         return self._or_new(asked, None)
 
+    def _listing(self, clause: Clause) -> TaskNode | None:
+        """The list that a clause names (S), else what it says it is in, else the topic."""
+        place, name = self.place(clause), one(clause, "S")
+        named = (self.which(name, within=place) or self.which(name)) if name else None
+        return named or place or self.topic()
+
     def _read_only(self, clause: Clause) -> None:
-        whole, spans = self.place(clause) or self.topic(), clause.all("ITE")
+        whole, spans = self._listing(clause), clause.all("ITE")
         if whole is not None and not self.listed(whole) and whole.parent:
             whole = self.graph[whole.parent]
         if whole is None:
             raise Doubt("Which list should hold only that?")
         kept = [self.which(bare(span.text), within=whole) for span in spans]
-        if None in kept:  # of the list that they are all in
+        if None in kept:
             kept = [self.which(bare(span.text)) for span in spans]
-            lists = {node.parent for node in kept if node is not None}
-            if len(lists) == 1 and None not in kept and (above := lists.pop()) is not None:
-                whole = self.graph[above]
-            else:
-                kept = []
+        lists = {node.parent for node in kept if node is not None}
+        if len(lists) == 1 and None not in kept and (above := lists.pop()) is not None:
+            whole = self.graph[above]  # the list that they are all in
         if any(node is None for node in kept) or not kept:
             raise Doubt(f"What of {self.describe(whole)} should stay?")
         named = [node for node in kept if node is not None]

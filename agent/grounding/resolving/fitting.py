@@ -44,6 +44,7 @@ class Fitting(Resolver, Exact):
         self.steps: list[Step] = []
         self.doubts = 0
         self.given = set[str]()  # what this message has said who has
+        self.later = ""  # what it has said last to come after something
 
     def _act(self, act: str, **fields: object) -> None:
         step = Step.model_validate({"text": self.said, "act": act, **fields})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
@@ -57,6 +58,7 @@ _NO_NOUN = word_set(
     """is are was were do does did has have will would should shall can could about else for to of in on it
     they we you i next happens time day date one ones kind sort type thing things"""
 )
+_OF_SLOTS = ("set", "shift", "ask.value", "ask.before", "ask.history", "ask.ever", "ask.claim")
 _SOMEBODY = word_set("he she him her his hers himself herself")
 ME = word_set("i me my mine myself")
 
@@ -70,11 +72,23 @@ class Giving(Fitting):
         Raises:
             Doubt: what it is about is not clear.
         """
-        self.clause = clause
+        self.clause = clause = self._of_a_thing(clause)
         name = "ask" if clause.act.startswith("ask.") else clause.act
         act: Callable[[Clause], None] | None = getattr(self, f"_read_{name}", None)
         if act is not None:
             act(clause)
+
+    def _of_a_thing(self, clause: Clause) -> Clause:
+        """A clause that names no task, with the name of a slot (S) as a task where it is one in the plan."""
+        names = clause.all("S")
+        if clause.act not in _OF_SLOTS or len(names) != 1 or clause.all("TIW"):
+            return clause
+        said = set(content(names[0].text))
+        titled = [node for node in self.graph.active if said == set(content(node.title))]
+        if len(titled) != 1 or is_slot(titled[0]):
+            return clause
+        thing = replace(names[0], role="T")
+        return replace(clause, mentions=tuple(thing if one is names[0] else one for one in clause.mentions))
 
     def doubt(self, doubt: Doubt) -> None:
         """Ask instead of a clause."""
@@ -86,8 +100,9 @@ class Giving(Fitting):
     # ---- which tasks ---------------------------------------------------------------------------
 
     def place(self, clause: Clause) -> TaskNode | None:
-        """The task that a clause says it is in."""
-        return self.meant(one(clause, "W")) if one(clause, "W") else None
+        """The task that a clause says it is in; where its words only fit a slot, the task of this."""
+        node = self.meant(one(clause, "W")) if one(clause, "W") else None
+        return self.task_of(node) if node is not None and node.value is not None else node
 
     def each(
         self, clause: Clause, *, roles: str = "TIP", slots: bool = False, gone: bool | None = False
@@ -177,7 +192,7 @@ class Giving(Fitting):
     def _or_new(self, name: str, whole: TaskNode | None, other: TaskNode | None = None) -> TaskNode:
         """The task of that name, made where there is none; other: what it stands beside then."""
         node = self.meant(name)
-        if node is not None:
+        if node is not None and (not is_slot(node) or set(content(name)) <= set(content(node.title))):
             return node
         if other is not None and whole is None:
             return self._made(name, other.parent)

@@ -20,6 +20,9 @@ class Linking(Giving):
         whole, told = self.place(clause), clause.all("IT")
         other = next(filter(None, (self.meant(bare(span.text)) for span in told)), None)
         needed = [self._or_new(bare(span.text), whole, other) for span in clause.all("I")]
+        if not needed and self.later in self.graph:  # 'first A, then B, then C': after B
+            needed = [self.graph[self.later]]
+            other = other or needed[0]
         if clause.all("T"):
             pairs = [(before, self._or_new(one(clause, "T"), whole, other)) for before in needed]
         elif len(needed) == 1 and (topic := self.topic()) is not None:
@@ -29,6 +32,7 @@ class Linking(Giving):
         for before, after in pairs:
             if before.id != after.id:
                 self._act("need", task=after.id, items=items_of([before.title], [before.id]))
+                self.later = after.id
 
     def _read_unneed(self, clause: Clause) -> None:
         node = self.meant(one(clause, "T"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.plan.roles import is_member
 from taskloom.agent.turn.clauses import Clause
 from taskloom.memory.tasks import TaskNode
 
@@ -75,6 +76,15 @@ class Owning(Giving):
             for span in clause.all("T") for whole in lists if whole is not None and self.listed(whole)
         ]  # fmt: skip
         return [node for node in inside if node is not None and node not in lists]
+
+    def _others(self, clause: Clause) -> list[TaskNode]:
+        """What is in the list of what is excepted (E), without that; [] where this is in no one list."""
+        kept = [self.which(bare(span.text)) for span in clause.all("E")]
+        lists = {node.parent for node in kept if node is not None}
+        whole = self.graph.get(next(iter(lists)) or "") if len(lists) == 1 and None not in kept else None
+        beside = self.listed(whole) if whole is not None else []
+        sort = {is_member(node) for node in kept if node is not None}
+        return [node for node in beside if node not in kept and is_member(node) in sort]
 
     def _taken_out(self, clause: Clause) -> list[TaskNode]:
         """The slots that a clause names and that were taken out."""

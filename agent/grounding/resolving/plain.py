@@ -13,6 +13,7 @@ from taskloom.agent.turn.steps import Detail
 from .resolver import bare
 
 _EMPTY = word_set("the a an in on at to of for and by with from or no not is are was it's its")
+_NOT = re.compile(r",\s*not\s+(?:(?:on|at|in|for)\s+)?(?:the\s+)?$", re.IGNORECASE)
 _RANGE = re.compile(r"(?:\bto|\buntil|\btill|\btil|-|–)\s*$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\s*(?:to|until|till|til|-|–)?\s*", re.IGNORECASE)
 
@@ -37,6 +38,8 @@ def tidy(clause: Clause) -> Clause:
     for mention in sorted(clause.mentions, key=lambda one: one.start):
         if set(mention.text.lower().split()) <= _EMPTY or not re.search(r"\w", mention.text):
             continue
+        if mention.role == "V" and kept and _NOT.search(clause.text[: mention.start]):
+            mention = replace(mention, role="O")  # 'at 7, not 5'
         before = kept[-1] if kept else None
         if before is not None and before.role == mention.role == "V":
             gap = clause.text[before.start + len(before.text) : mention.start]

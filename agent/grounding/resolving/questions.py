@@ -26,6 +26,9 @@ _ASKED_KINDS = (
     (re.compile(r"\b(?:what time|which hour)\b", re.IGNORECASE), ("time",)),
     (re.compile(r"\b(?:what day|which day|what date)\b", re.IGNORECASE), ("date",)),
 )
+_OF_A_THING = re.compile(
+    r"\s+(?:costs?|prices?|comes?|starts?|arrives?|times?|dates?|be|going to be)$", re.IGNORECASE
+)
 _OF_MANY = ("list", "left", "next", "summary", "count", "status")
 _PEOPLE = frozenset(words("people person guest cover player attendee participant number count seat head pax"))
 _SLOTS = ("date", "time", "place", "who", "deadline")
@@ -42,7 +45,7 @@ class Questions(Giving):
         past = kind in ("before", "history", "ever", "why", "claim", "dependents")
         name, slot = (
             one(clause, "TI"),
-            "who" if kind == "who" else one(clause, "S") or None,
+            "who" if kind == "who" else self._slot_named(one(clause, "S")) or None,
         )
         value = self._person(one(clause, "VPO")) or None
         if kind in _OF_MANY and value is None and name and (kind_of(name) == "date" or self._has_tasks(name)):
@@ -66,6 +69,17 @@ class Questions(Giving):
             node = self._whole_asked(node, kind, named=bool(name))
         asked_for = Asked.model_validate({"kind": "value" if kind == "who" else kind, "value": value})
         self._act("ask", task=node.id if node else None, slot=slot, asked=asked_for)
+
+    def _slot_named(self, name: str) -> str:
+        """A slot's name as the plan has it: 'van' of 'van cost', where there is a van and no 'van cost'."""
+        shorter = _OF_A_THING.sub("", name)
+        if shorter in ("", name) or self._has_slot(name) or not self._has_slot(shorter):
+            return name
+        return shorter
+
+    def _has_slot(self, name: str) -> bool:
+        said = set(content(name))
+        return any(is_slot(node) and said == set(content(node.title)) for node in self.graph.active)
 
     def _list_asked(self, name: str, owner: TaskNode | None) -> TaskNode | None:
         """The list of a name, in a task where one is named."""
