@@ -1,4 +1,4 @@
-"""The folder of an embedded Chroma: held by one process, mended, and swept of what is no longer stored.
+"""The folder of an embedded Chroma: mended, and swept of what is no longer stored.
 
 For the layout of chromadb 1.5: one SQLite file, and a folder with the vector index of each collection, which
 stays when the collection is deleted.
@@ -14,9 +14,6 @@ import uuid
 from contextlib import closing
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-from .errors import StoreBusyError, StoreError
 from .private import keep_private
 
 _SEGMENT = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -48,34 +45,12 @@ _SWEEP = (
 
 
 class Folder:
-    """A folder that is held by this process alone, and once in it."""
+    """The folder, as long as this process holds it."""
 
     def __init__(self, path: Path) -> None:
-        """Makes it if need be, and holds it.
-
-        Raises:
-            StoreBusyError: it is held already.
-            StoreError: it cannot be written.
-        """
+        """Touches nothing yet."""
         self.path = path
-        self._lock = FileLock(path / ".lock", timeout=0, mode=0o600)
         self._index_of: dict[uuid.UUID, Path] = {}  # by collection
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.mkdir(exist_ok=True, mode=0o700)
-            self._lock.acquire()
-        except Timeout:
-            raise StoreBusyError(
-                f"the memory in {path} is open in another process, or a second time in this one, and two"
-                f" would damage it: close the other, or run `chroma run --path {path}` and set"
-                " TASKLOOM_CHROMA_URL for all of them, such as http://localhost:8000"
-            ) from None
-        except OSError as error:
-            raise StoreError(f"the memory cannot be kept in {path}: {error}") from error
-
-    def release(self) -> None:
-        """Lets other processes have it. May be called again."""
-        self._lock.release()
 
     def mend(self) -> None:
         """Drops the vector indexes that a process which died in the middle of writing has left broken."""

@@ -15,6 +15,7 @@ from typing import Any, Protocol, Self
 
 from filelock import FileLock, Timeout
 
+from .keeping import digest
 from .private import keep_private
 from .ranking import AnyRecord
 from .records import now, read_record
@@ -22,6 +23,7 @@ from .records import now, read_record
 _BATCH = 64  # records put at a time
 _GIVE_UP = 3  # failures in a row after which it is the store that fails, and not a record
 _PATIENCE = 30  # seconds that one process waits for another
+_LATE = 30 * 86_400  # seconds for which what was forgotten is kept from coming back
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS queue (
@@ -35,6 +37,15 @@ CREATE TABLE IF NOT EXISTS queue (
     UNIQUE ("user", id)
 )
 """
+FORGOTTEN = """
+CREATE TABLE IF NOT EXISTS forgotten (
+    whose TEXT NOT NULL,      -- a digest of the user
+    id TEXT NOT NULL,         -- of a record; '' for all of them
+    at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (whose, id)
+)
+"""
+TABLES = (TABLE, FORGOTTEN)
 
 
 class Taker(Protocol):
@@ -131,7 +142,8 @@ class QueueFile:
                 # have too; waiting for the disk would be half of what a turn takes.
                 self._database.execute("PRAGMA synchronous = NORMAL")
                 self._database.execute("PRAGMA secure_delete = ON")
-                self._database.execute(TABLE.format(number="INTEGER PRIMARY KEY AUTOINCREMENT"))
+                for table in TABLES:
+                    self._database.execute(table.format(number="INTEGER PRIMARY KEY AUTOINCREMENT"))
             except sqlite3.Error:
                 self._database.close()
                 raise
@@ -167,7 +179,9 @@ class QueueFile:
             self._database.execute("VACUUM")
             (busy, _, _) = self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
-            raise OutboxError(f"{self.place} is being read elsewhere: forget again to clear its log")
+            raise OutboxError(
+                f"{self.place} is being read by another process: forget again, to clear its log"
+            )
 
     def close(self) -> None:
         """See `Queue`."""
@@ -180,8 +194,8 @@ class QueueFile:
             yield
         except (sqlite3.Error, OSError) as error:
             raise OutboxError(
-                f"the queue {self.place} failed: {error}: see that there is room and a right to write; if it"
-                " is damaged move it away"
+                f"the queue {self.place} failed: {error}: check that the disk has room and that you may write"
+                " there; if the file is damaged, move it away"
             ) from error
 
 
@@ -189,7 +203,9 @@ class Outbox:
     """A queue of records in a database. Several processes may add; one at a time moves records on.
 
     A record waits in its newest form only. What failed before comes last, and one by one, so that a record
-    that always fails holds up no other; apart from that the oldest is first. Safe to use from threads.
+    that always fails holds up no other; apart from that the oldest is first. What was forgotten does not come
+    back: records of a time before that, which another process still has in hand, are not taken. Safe to use
+    from threads.
     """
 
     def __init__(self, queue: Path | Queue) -> None:
@@ -203,6 +219,8 @@ class Outbox:
     def add(self, user: str, records: Sequence[AnyRecord]) -> None:
         """Queues records, in place of those with the same id; a killed process does not lose them any more.
 
+        Those of a time before they, or their user, were forgotten are passed over.
+
         Raises:
             ValueError: no user.
             OutboxError: it could not be written.
@@ -211,8 +229,13 @@ class Outbox:
             raise ValueError("records are queued for a user, and this one is empty")
         since = now().isoformat()
         whose = json.dumps(user)
-        rows = {record.id: (whose, record.id, record.model_dump_json(), since) for record in records}
         with self._queue.writing() as queue:
+            gone = _forgotten(queue, user)
+            rows = {
+                record.id: (whose, record.id, record.model_dump_json(), since)
+                for record in records
+                if record.at.timestamp() > max(gone.get("", 0.0), gone.get(record.id, 0.0))
+            }
             queue.executemany('DELETE FROM queue WHERE "user" = ? AND id = ?', [(whose, key) for key in rows])
             queue.executemany(
                 'INSERT INTO queue ("user", id, record, since) VALUES (?, ?, ?, ?)', [*rows.values()]
@@ -265,6 +288,7 @@ class Outbox:
     def discard(self, user: str, ids: Sequence[str]) -> None:
         """Takes records out of the queue. Before they are deleted in the store, or they would come back."""
         with self._alone(), self._queue.writing() as queue:
+            _note_forgotten(queue, user, ids)
             queue.executemany(
                 'DELETE FROM queue WHERE "user" = ? AND id = ?', [(json.dumps(user), key) for key in ids]
             )
@@ -277,6 +301,7 @@ class Outbox:
         """
         with self._alone():
             with self._queue.writing() as queue:
+                _note_forgotten(queue, user, ("",))
                 queue.execute('DELETE FROM queue WHERE "user" = ?', (json.dumps(user),))
             self._queue.scrub()
 
@@ -337,6 +362,25 @@ class Outbox:
             if not let_in:
                 raise OutboxError(
                     f"another process has been moving the records of {self._queue.place} for {_PATIENCE} s:"
-                    " see that its store answers, or end it"
+                    " check that its store answers, or stop that process"
                 )
             yield
+
+
+def _forgotten(queue: Rows, user: str) -> dict[str, float]:
+    """When records of a user, by id, or all of them ('') were forgotten."""
+    rows = queue.execute("SELECT id, at FROM forgotten WHERE whose = ?", (digest(user),)).fetchall()
+    return {str(key): float(at) for key, at in rows}
+
+
+def _note_forgotten(queue: Rows, user: str, ids: Sequence[str]) -> None:
+    """Keep in mind that records of a user, or all of them, are forgotten now."""
+    moment = now().timestamp()
+    queue.execute("DELETE FROM forgotten WHERE at < ?", (moment - _LATE,))
+    queue.executemany(
+        "DELETE FROM forgotten WHERE whose = ? AND id = ?", [(digest(user), key) for key in ids]
+    )
+    queue.executemany(
+        "INSERT INTO forgotten (whose, id, at) VALUES (?, ?, ?)",
+        [(digest(user), key, moment) for key in dict.fromkeys(ids)],
+    )

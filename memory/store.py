@@ -2,19 +2,18 @@
 
 Each user has a collection of their own. What is searched is in memory, a `Corpus` for each of the users who
 came last; Chroma is what lasts. Chroma's own index is never asked: it knows no words, and at the size of one
-user's memory a matrix product is fast and exact.
+user's memory a matrix product is fast and exact. A folder is held by one process at a time: see `Lease`.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import uuid
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from urllib.parse import urlsplit
 from urllib.request import urlopen
@@ -23,9 +22,10 @@ from .chroma_files import Folder
 from .embed import Embedder, Vectors
 from .errors import EmbeddingMismatch, StoreBusyError, StoreError, explained
 from .keeping import AnyRecord, BaseStore, InMemoryStore, Store, digest, known_user
+from .lease import WAIT, Lease, Told
 from .ranking import Corpus
 from .records import Stream, searched
-from .warm import Warm, batches, load_records, refresh, to_metadata
+from .warm import Corpora, Warm, batches, load_records, refresh, to_metadata
 
 if TYPE_CHECKING:  # importing Chroma takes a second; who asks for no ChromaStore need not wait
     from chromadb.api.client import Client
@@ -40,13 +40,15 @@ _PATIENCE = 60  # seconds until a server must have answered
 _PAGE = 500  # collections listed at a time
 _NAMED = 10_000  # marks in one query: SQLite takes some 30,000, but from here on to read all is faster
 
+_log = logging.getLogger(__name__)
+
 __all__ = [
     "AnyRecord", "ChromaStore", "EmbeddingMismatch", "InMemoryStore", "Store", "StoreBusyError", "StoreError",
 ]  # fmt: skip
 
 
 class ChromaStore(BaseStore):
-    """A store in Chroma: `embedded` in a folder of one process, or on a `server` that several use.
+    """A store in Chroma: `embedded` in a folder that processes use in turn, or on a `server`, all at once.
 
     With a server every write gives each of its records a new mark, and the user's collection a new stamp; a
     corpus in memory with another stamp is brought up to date before it is read, by the records whose marks it
@@ -54,35 +56,39 @@ class ChromaStore(BaseStore):
     the records: who reads it has them, and a write that dies in between was not acknowledged.
     """
 
-    def __init__(self, client: Client, embedder: Embedder, *, where: str, folder: Folder | None) -> None:
+    def __init__(
+        self, embedder: Embedder, where: str, warm: Corpora, *, lease: Lease[Client] | None = None,
+        folder: Folder | None = None, client: Client | None = None,
+    ) -> None:  # fmt: skip
         """Not to be called: see `embedded` and `server`."""
         super().__init__(embedder)
-        self._client: Client | None = client
         self._where = where
-        self._folder = folder
+        self._lease, self._folder, self._client = lease, folder, client
+        self._warm, self._closed = warm, False
         self._function = _function_class()(embedder)
-        self._warm: OrderedDict[str, Warm] = OrderedDict()  # last used last
-        self._warming = Lock()
 
     @classmethod
-    def embedded(cls, path: Path, embedder: Embedder) -> Self:
-        """Opens the store in a folder, made if need be, for this process alone and once in it.
+    def embedded(
+        cls, path: Path, embedder: Embedder, *, wait: float = WAIT, told: Told = _log.warning
+    ) -> Self:
+        """Opens the store in a folder, made if need be; other processes may use it too, in turn.
+
+        Args:
+            path: the folder.
+            embedder: makes the vectors.
+            wait: seconds until another process must have let go of the folder, each time it is wanted.
+            told: is told in a sentence when that takes more than a second.
 
         Raises:
-            StoreBusyError: the folder is open already.
+            StoreBusyError: the folder is in use elsewhere, and was not let go of in time.
             StoreError: the folder cannot be written, or what is in it cannot be read.
         """
         folder = Folder(Path(path).absolute())
-        where = str(folder.path)
-        try:
-            with explained(where):
-                folder.mend()
-                client = _open_folder(folder.path)
-                folder.keep_private()
-        except StoreError:
-            folder.release()
-            raise
-        return cls(client, embedder, where=where, folder=folder)
+        warm = Corpora(_WARM)
+        lease = Lease(folder.path, partial(_open, folder), partial(_shut, warm), wait=wait, told=told)
+        store = cls(embedder, str(folder.path), warm, lease=lease, folder=folder)
+        with store._asking():
+            return store
 
     @classmethod
     def server(cls, url: str, embedder: Embedder) -> Self:
@@ -97,7 +103,7 @@ class ChromaStore(BaseStore):
             )
         with explained(url):
             client = _connect(url.rstrip("/"))
-        return cls(client, embedder, where=url, folder=None)
+        return cls(embedder, url, Corpora(_WARM), client=client)
 
     def users(self) -> tuple[str, ...]:
         """See Store."""
@@ -132,11 +138,11 @@ class ChromaStore(BaseStore):
         """
         known_user(user)
         with self._all_locks() if self._folder else self._lock(user):
-            self._cool(user)
+            self._warm.drop(user)
             with self._asking() as client:
                 for kind in ("", _NEXT, _STREAM):
                     _drop(client, _collection_name(user) + kind)
-            self.compact()
+                self.compact()
 
     def compact(self) -> None:
         """Takes what was deleted or replaced off the disk: no byte of its text stays in any file.
@@ -163,23 +169,22 @@ class ChromaStore(BaseStore):
     def close(self) -> None:
         """See Store. May be called again."""
         with self._all_locks():
+            if self._lease is not None:
+                self._lease.close()
             if self._client is not None:
-                for session in () if self._folder else _sessions(self._client):
+                for session in _sessions(self._client):
                     session.close()
                 self._client.close()
-                self._client = None
-                self._warm.clear()
-            if self._folder is not None:
-                self._folder.release()
+            self._client, self._closed = None, True
+            self._warm.clear()
 
     # ---- reading and writing, with the user's lock held ---------------------------------------------
 
     def _corpus(self, user: str) -> Corpus:
-        with self._warming:
-            warm = self._warm.get(user) or Warm("", Corpus(), {})
-        if warm.stamp and self._folder:
-            return warm.corpus
         with self._asking() as client:
+            warm = self._warm.get(user)
+            if warm.stamp and self._folder:
+                return warm.corpus
             collection = self._find(client, user)
             current = "none" if collection is None else f"{collection.id} {collection.metadata['stamp']}"
             if collection is None:
@@ -188,8 +193,8 @@ class ChromaStore(BaseStore):
                 warm = warm._replace(stamp=current)
                 refresh(warm, collection, self._batch(client), _NAMED)
                 self._tidy(collection)
-        self._keep(user, warm)
-        return warm.corpus
+            self._warm.keep(user, warm)
+            return warm.corpus
 
     def _write(self, user: str, records: Sequence[AnyRecord], vectors: Vectors) -> None:
         with self._asking() as client, self._changing(user) as corpus:
@@ -218,10 +223,10 @@ class ChromaStore(BaseStore):
         if self._folder is None:
             yield None
             return
-        warm = self._cool(user)
+        warm = self._warm.drop(user)
         yield warm and warm.corpus
         if warm is not None:
-            self._keep(user, warm)
+            self._warm.keep(user, warm)
 
     def _upsert(
         self, collection: Collection, records: Sequence[AnyRecord], vectors: Vectors, size: int
@@ -284,53 +289,41 @@ class ChromaStore(BaseStore):
 
     def _reembed(self, user: str) -> int:
         name = _collection_name(user)
-        with self._lock(user):
-            with self._asking() as client:
-                old = self._any(client, user)
-                if old is None:
-                    return 0
-                readable = _readable(old)
-                if readable and old.metadata["embedder"] == self._embedder.name:
-                    return 0
-                if self._folder and not readable:  # with a broken index Chroma reads no records either
-                    self._folder.drop_index(old.id)
-                _drop(client, name + _NEXT)  # of a run that was cut short
-                new = self._make(client, user, name + _NEXT)
-                records = list(load_records(old).values())
-                size = self._batch(client)
+        with self._lock(user), self._asking() as client:
+            old = self._any(client, user)
+            if old is None:
+                return 0
+            readable = _readable(old)
+            if readable and old.metadata["embedder"] == self._embedder.name:
+                return 0
+            if self._folder and not readable:  # with a broken index Chroma reads no records either
+                self._folder.drop_index(old.id)
+            _drop(client, name + _NEXT)  # of a run that was cut short
+            new = self._make(client, user, name + _NEXT)
+            records = list(load_records(old).values())
+            size = self._batch(client)
             for batch in batches(records, size):
                 vectors = self._embedded([searched(record) for record in batch])
-                with self._asking():
-                    self._upsert(new, batch, vectors, size)
-                    self._wrote(new, user)
-            with self._asking() as client:
-                client.delete_collection(name)
-                new.modify(name=name)
-            self._cool(user)
+                self._upsert(new, batch, vectors, size)
+                self._wrote(new, user)
+            client.delete_collection(name)
+            new.modify(name=name)
+            self._warm.drop(user)
             return len(records)
-
-    # ---- what is in memory --------------------------------------------------------------------------
-
-    def _keep(self, user: str, warm: Warm) -> None:
-        with self._warming:
-            self._warm[user] = warm
-            self._warm.move_to_end(user)
-            while len(self._warm) > 1 and sum(len(held.corpus) for held in self._warm.values()) > _WARM:
-                self._warm.popitem(last=False)
-
-    def _cool(self, user: str) -> Warm | None:
-        with self._warming:
-            return self._warm.pop(user, None)
 
     # ---- Chroma -------------------------------------------------------------------------------------
 
     @contextmanager
     def _asking(self) -> Iterator[Client]:
         """Chroma's client; what it raises becomes a StoreError."""
-        if self._client is None:
+        if self._closed:
             raise StoreError(f"the memory in {self._where} is closed")
         with explained(self._where):
-            yield self._client
+            if self._lease is not None:
+                with self._lease.using() as client:
+                    yield client
+            elif self._client is not None:
+                yield self._client
 
     def _batch(self, client: Client) -> int:
         """Records in one call: no more than Chroma takes, and no request larger than a server takes."""
@@ -413,18 +406,26 @@ def _settings(**given: Any) -> Any:
     return Settings(_env_file=None, anonymized_telemetry=False, **given)
 
 
-def _open_folder(folder: Path) -> Client:
+def _open(folder: Folder) -> Client:
     """A client on a folder. Started by hand: else Chroma lists a folder that it could not open as open."""
     from chromadb.api import ServerAPI
     from chromadb.api.client import Client
     from chromadb.config import System
     from chromadb.telemetry.product import ProductTelemetryClient
 
-    system = System(_settings(persist_directory=str(folder), is_persistent=True))
+    folder.mend()
+    system = System(_settings(persist_directory=str(folder.path), is_persistent=True))
     system.instance(ProductTelemetryClient)  # type: ignore[type-abstract]
     system.instance(ServerAPI)  # type: ignore[type-abstract]
     system.start()
+    folder.keep_private()
     return Client.from_system(system)
+
+
+def _shut(warm: Corpora, client: Client) -> None:
+    """Closes a client on a folder: what is in memory of it holds only as long as no other process writes."""
+    warm.clear()
+    client.close()
 
 
 def _connect(url: str) -> Client:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from threading import Lock
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -33,6 +35,39 @@ class Warm(NamedTuple):
     stamp: str
     corpus: Corpus
     marks: dict[str, str]
+
+
+class Corpora:
+    """What is in memory of several users: of those who came last. Safe to use from threads."""
+
+    def __init__(self, limit: int) -> None:
+        """limit: records over all users; one user may have more."""
+        self._limit = limit
+        self._held: OrderedDict[str, Warm] = OrderedDict()  # last used last
+        self._guard = Lock()
+
+    def get(self, user: str) -> Warm:
+        """A user's, or an empty one without a stamp."""
+        with self._guard:
+            return self._held.get(user) or Warm("", Corpus(), {})
+
+    def keep(self, user: str, warm: Warm) -> None:
+        """Holds a user's from now on."""
+        with self._guard:
+            self._held[user] = warm
+            self._held.move_to_end(user)
+            while len(self._held) > 1 and sum(len(held.corpus) for held in self._held.values()) > self._limit:
+                self._held.popitem(last=False)
+
+    def drop(self, user: str) -> Warm | None:
+        """Takes out a user's, and gives it."""
+        with self._guard:
+            return self._held.pop(user, None)
+
+    def clear(self) -> None:
+        """Takes out all."""
+        with self._guard:
+            self._held.clear()
 
 
 def to_metadata(record: AnyRecord) -> dict[str, str | float]:

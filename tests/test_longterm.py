@@ -389,17 +389,17 @@ import sys
 from pathlib import Path
 from taskloom.memory.store import ChromaStore
 from tests.chroma_server import HashEmbedder
-with ChromaStore.embedded(Path(sys.argv[1]), HashEmbedder()):
+with ChromaStore.embedded(Path(sys.argv[1]), HashEmbedder()) as store, store._asking():
     print("held", flush=True)
     sys.stdin.read()
 """
 
 
-def test_a_folder_that_is_open_elsewhere_is_told_and_what_is_kept_comes_in_later(tmp_path: Path) -> None:
+def test_a_folder_that_is_in_use_elsewhere_is_told_and_what_is_kept_comes_in_later(tmp_path: Path) -> None:
     embedder = HashEmbedder()
 
     def opened() -> ChromaStore:
-        return ChromaStore.embedded(tmp_path / "memory", embedder)
+        return ChromaStore.embedded(tmp_path / "memory", embedder, wait=0.2)
 
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, tmp_path / "memory"],

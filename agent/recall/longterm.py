@@ -218,6 +218,18 @@ class LongTerm:
         known = [hit.record for hit in found if isinstance(hit.record, Experience) and hit.dense >= SIMILAR]
         return tuple(one for one in known if is_retrievable(self.policy, one))[:limit]
 
+    def like(self, user: str, text: str, *, limit: int) -> tuple[Hit, ...]:
+        """Facts and tasks of earlier sessions that match a text, the best first.
+
+        Raises:
+            StoreError: the store cannot be read.
+            OutboxError: what waits cannot be kept.
+        """
+        kinds: tuple[Kind, ...] = ("fact", "unit")
+        hits = [hit for kind in kinds for hit in self._search(user, text, kind, limit)]
+        held = [hit for hit in hits if not (isinstance(hit.record, Fact) and hit.record.status == "deleted")]
+        return tuple(sorted(held, key=lambda hit: hit.score, reverse=True)[:limit])
+
     def _search(self, user: str, text: str, kind: Kind, limit: int) -> tuple[Hit, ...]:
         """What a search finds; where there is nothing, nothing is embedded, as that takes loading."""
         self._fresh(user)
@@ -239,6 +251,15 @@ class LongTerm:
         if any(unit.status == "done" for unit in units) or self._added >= BUFFER:
             self._added = 0
             self.write_soon()
+
+    def tell(self, user: str, facts: Sequence[Fact]) -> None:
+        """Keep facts; no killed process loses them when this has returned.
+
+        Raises:
+            OutboxError: they cannot be kept.
+        """
+        self.outbox.add(user, facts)
+        self.write_soon()
 
     def session(self, user: str, turns: Sequence[Exchange], tasks: TaskGraph, *, closed: bool) -> bool:
         """Make facts of a session's turns when they are due; whether all of them were taken.
@@ -306,6 +327,23 @@ class LongTerm:
         with self._flushing:
             decide = self.narrator().decide if self.narrator else None
             return self.outbox.flush(Curator(self.store, self.policy, decide))
+
+    def named(self, user: str, key: str) -> tuple[AnyRecord, ...]:
+        """The records whose ids begin so."""
+        self._fresh(user)
+        return tuple(record for record in self.store.records(user) if record.id.startswith(key))
+
+    def drop(self, user: str, ids: Sequence[str]) -> None:
+        """Forget records: no byte of them stays in any file of an embedded store.
+
+        Raises:
+            StoreError: the store fails; then they are not sure to be gone.
+            OutboxError: another process is moving records, and does not come to an end.
+        """
+        with self._flushing:
+            self.outbox.discard(user, ids)
+            self.store.delete(user, ids)
+            self.store.compact()
 
     def forget(self, user: str) -> None:
         """Forget all of a user: no byte of it stays in any file of an embedded store.

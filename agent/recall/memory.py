@@ -163,8 +163,18 @@ class Memory:
         done: Sequence[tuple[Experience, Outcome]],
     ) -> None:
         """Keep what a turn leaves: the tasks it changed, and the experiences whose outcome is known."""
-        touched = dict.fromkeys(key for change in turn.changes for key in change.changed if key in graph)
-        roots = dict.fromkeys(graph.root(key).id for key in (*touched, *turn.proposals) if key in graph)
+        touched = (key for change in turn.changes for key in change.changed)
+        self.keep_units(graph, (*touched, *turn.proposals), schemas, done)
+
+    def keep_units(
+        self,
+        graph: TaskGraph,
+        touched: Sequence[str],
+        schemas: Sequence[TaskSchema],
+        done: Sequence[tuple[Experience, Outcome]] = (),
+    ) -> None:
+        """Keep the tasks that were touched, each as a whole, and the experiences whose outcome is known."""
+        roots = dict.fromkeys(graph.root(key).id for key in touched if key in graph)
         units = [unit_of(graph, root, schemas, thread=self.thread, at=now()) for root in roots]
         self._asked(lambda memory: memory.keep(self._user, units, done), None)
 

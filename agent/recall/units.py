@@ -12,7 +12,7 @@ from taskloom.agent.plan.slots import Remembered
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.memory.judge import unit_text
 from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, record_id
-from taskloom.memory.tasks import TaskGraph, TaskNode
+from taskloom.memory.tasks import BY_HAND, TaskGraph, TaskNode
 
 _UTTERANCES = 8  # of the user's utterances about a task, the latest go into what is searched
 
@@ -37,7 +37,8 @@ def unit_of(
     shared = [graph[key] for key in node.depends_on if graph[key].active and graph[key].parent is None]
     pairs = tuple(_pair(part, names.get(part.id), graph) for part in parts)
     gone = dict.fromkeys(_slot(part, names.get(part.id)) for part in ended)
-    said = dict.fromkeys(state.said for part in (node, *parts) for state in part.states() if state.said)
+    words = (state.said for part in (node, *parts) for state in part.states())
+    said = dict.fromkeys(one for one in words if one not in ("", BY_HAND))
     title = title_of(node)
     what = ", ".join([schema.description if schema else title, *(title_of(one) for one in shared)]) or title
     status: Literal["open", "done", "dropped"]

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 
 from taskloom.memory import store as store_module
@@ -328,11 +329,11 @@ def test_no_cross_read_on_a_server(server: ChromaServer) -> None:
 def test_the_users_who_came_last_are_kept_in_memory(
     embedded: ChromaStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_module, "_WARM", 5)
+    monkeypatch.setattr(embedded._warm, "_limit", 5)
     for user in ("ann", "bob", "cem"):
         embedded.put(user, RECORDS)
         assert embedded.count(user) == 3
-    assert list(embedded._warm) == ["cem"]
+    assert [user for user in ("ann", "bob", "cem") if embedded._warm.get(user).stamp] == ["cem"]
     assert embedded.search("ann", "Bergen")[0].record == RECORDS[0]
 
 
@@ -491,16 +492,16 @@ def test_a_collection_names_its_embedder_and_chroma_can_use_it(tmp_path: Path) -
 SECOND = """
 import sys
 from pathlib import Path
-from taskloom.memory.store import ChromaStore, StoreBusyError
+from taskloom.memory.store import ChromaStore
 from tests.chroma_server import HashEmbedder
-try:
-    ChromaStore.embedded(Path(sys.argv[1]), HashEmbedder())
-except StoreBusyError as error:
-    print(error)
+with ChromaStore.embedded(Path(sys.argv[1]), HashEmbedder()) as store:
+    print(store.count("ann"))
+    store.delete("ann", ["f3"])
 """
 
 
-def test_a_second_process_is_refused(embedded: ChromaStore, tmp_path: Path) -> None:
+def test_a_second_process_is_let_in_and_what_it_wrote_is_seen(embedded: ChromaStore, tmp_path: Path) -> None:
+    embedded.put("ann", RECORDS)
     done = subprocess.run(
         [sys.executable, "-c", SECOND, tmp_path / "memory"],
         cwd=Path(__file__).parents[2],
@@ -509,21 +510,32 @@ def test_a_second_process_is_refused(embedded: ChromaStore, tmp_path: Path) -> N
         timeout=60,
         check=True,
     )
-    assert str(tmp_path / "memory") in done.stdout
-    assert "chroma run --path" in done.stdout
-    assert "TASKLOOM_CHROMA_URL" in done.stdout
+    assert done.stdout == "3\n"
+    assert {record.id for record in embedded.records("ann")} == {"e1", "u2"}
+    assert {hit.record.id for hit in embedded.search("ann", "Bergen")} == {"e1", "u2"}
 
 
-def test_a_second_store_in_this_process_is_refused(embedded: ChromaStore, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_let_go_of_is_told(tmp_path: Path) -> None:
+    with (
+        FileLock(tmp_path / ".lock"),
+        pytest.raises(StoreBusyError, match=r"chroma run --path .* set TASKLOOM_CHROMA_URL") as told,
+    ):
+        ChromaStore.embedded(tmp_path, HashEmbedder(), wait=0.2)
+    assert str(tmp_path) in str(told.value)
+
+
+def test_two_stores_in_one_process_see_each_others_writes(embedded: ChromaStore, tmp_path: Path) -> None:
     embedded.put("ann", RECORDS)
-    with pytest.raises(StoreBusyError, match="a second time in this one"):
-        ChromaStore.embedded(tmp_path / "memory", HashEmbedder())
+    with ChromaStore.embedded(tmp_path / "memory", HashEmbedder()) as other:
+        assert other.count("ann") == 3
+        embedded.put("ann", [fact(7, "the boat leaves at nine")])
+        assert other.search("ann", "boat")[0].record.id == "f7"
+        other.forget("ann")
+        assert embedded.records("ann") == ()
     embedded.close()
     embedded.close()
     with pytest.raises(StoreError, match="is closed"):
         embedded.count("ann")
-    with ChromaStore.embedded(tmp_path / "memory", HashEmbedder()) as again:
-        assert again.count("ann") == 3
 
 
 @pytest.mark.parametrize("named", [0, 1, 10_000])
