@@ -56,7 +56,7 @@ class Plan:
 class Said:
     """One turn: the words, the step that they mean, for `read`, and the reply that fits.
 
-    step: as in `agent.wire`, where 'on' and 'in' are (title of the plan, slot or person, or '').
+    step: as in `agent.models.wire`, where 'on' and 'in' are (title of the plan, slot or person, or '').
     """
 
     kind: str

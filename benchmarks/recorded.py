@@ -37,7 +37,7 @@ from taskloom.memory.retrieve import tokens  # noqa: E402
 from tests.openai_server import words_of  # noqa: E402
 from tests.test_recordings import FILES, replayed  # noqa: E402
 
-AT = (20, 40, 60)  # turns at which long dialogues are compared
+AT = (20, 40, 60, 100, 200)  # turns at which long dialogues are compared
 COUNTS = ("turns", "held", "asked", "silent", "calls", "prompt", "history")
 
 
