@@ -15,9 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from .mcp import MCP_EXAMPLES, mcp
 from .memory import memory
 from .options import (
     AsJson,
+    Schemas,
+    Thread,
+    User,
     checked_thread,
     context_for,
     examples,
@@ -80,13 +84,6 @@ app = typer.Typer(
 
 app.add_typer(memory)
 app.add_typer(tools)
-
-Thread = Annotated[str | None, typer.Option("--thread", metavar="ID", help="Which thread; see `threads`.")]
-User = Annotated[str | None, typer.Option("--user", metavar="ID", help="Owner of the long-term memory.")]
-Schemas = Annotated[
-    Path | None,
-    typer.Option("--schemas", metavar="FILE", help="Task schemas: JSON Schema or Schema-Guided Dialogue."),
-]
 
 
 def main() -> None:
@@ -422,6 +419,9 @@ def doctor(as_json: AsJson = False) -> None:
     if as_json:
         print_json({"ok": good, "findings": found})
     raise typer.Exit(0 if good else FAILED)
+
+
+app.command(epilog=MCP_EXAMPLES)(mcp)
 
 
 # ---- what they call -------------------------------------------------------------------------------

@@ -85,6 +85,7 @@ class UndoTasks(_Call):
     """Take back the last changes to the plan: those of one message, or of one call of a server."""
 
 
+ASKING = ("check_tasks", "task_history")  # they change nothing
 CALLS: dict[str, type[_Call]] = {
     "add_task": AddTask, "update_task": UpdateTask, "complete_task": CompleteTask, "link_tasks": LinkTasks,
     "check_tasks": CheckTasks, "task_history": TaskHistory, "undo_tasks": UndoTasks,
@@ -104,12 +105,20 @@ class _Unclear(Exception):
     """A call that cannot be carried out; the message says why."""
 
 
+def refusal(error: ValidationError) -> str:
+    """What is told of a call with arguments that it does not take: the first fault, with its place."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"refused: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
 def next_turn(graph: TaskGraph) -> int:
     """The number for the next changes; all calls of one message share it."""
     return 1 + max((node.turn for node in graph.values()), default=0)
 
 
-def carry_out(graph: TaskGraph, name: str, args: Mapping[str, Any], turn: int) -> Done:
+def carry_out(
+    graph: TaskGraph, name: str, args: Mapping[str, Any], turn: int, *, said: str | None = None
+) -> Done:
     """Carry out a call; whatever is wrong with it is told, never raised.
 
     Args:
@@ -117,18 +126,18 @@ def carry_out(graph: TaskGraph, name: str, args: Mapping[str, Any], turn: int) -
         name: one of CALLS.
         args: as the model gave them.
         turn: see `next_turn`.
+        said: the words that the history gives as the reason; default is the call's name.
     """
     try:
         call = CALLS[name].model_validate(dict(args))
         operation = _operation(graph, call)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        return Done(graph, f"refused: {'.'.join(map(str, first['loc']))}: {first['msg']}", refused=True)
+        return Done(graph, refusal(error), refused=True)
     except _Unclear as error:
         return Done(graph, f"refused: {error}", refused=True)
     if isinstance(operation, str):
         return Done(graph, operation)
-    outcome = apply(graph, operation, turn=turn, said=name)
+    outcome = apply(graph, operation, turn=turn, said=name if said is None else said)
     if outcome.refused:
         return Done(graph, f"refused: {outcome.refused}", refused=True)
     lines = [render(outcome.graph[key]) for key in outcome.changed[:SHOWN]]

@@ -1,0 +1,125 @@
+"""`taskloom mcp`: the plan of a thread and its user's memory as a server of the Model Context Protocol."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .options import checked_thread, examples, given_settings, named_user, open_threads
+
+if TYPE_CHECKING:
+    from taskloom.agent.settings import Settings
+
+HOST, PORT = "127.0.0.1", 8765
+MCP_EXAMPLES = examples(
+    "taskloom mcp                              for a host that starts it, on standard input and output",
+    "taskloom mcp --thread trip --user ann     this thread, and what is remembered of this user",
+    "taskloom mcp --http                       http://127.0.0.1:8765/mcp, for this machine",
+    "TASKLOOM_MCP_KEY=... taskloom mcp --http --host 0.0.0.0 --allow-host plans.example.org",
+)
+
+
+def mcp(
+    thread: Annotated[
+        str | None, typer.Option("--thread", metavar="ID", help="Which thread; default TASKLOOM_MCP_THREAD.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="ID", help="Whose it is; default TASKLOOM_MCP_USER.")
+    ] = None,
+    http: Annotated[bool, typer.Option("--http", help="Serve HTTP instead of one client.")] = False,
+    host: Annotated[
+        str | None, typer.Option("--host", metavar="ADDRESS", help=f"With --http: where; default {HOST}.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", min=1, max=65535, help=f"With --http: default {PORT}.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="With --http: another name that it has."),
+    ] = None,
+) -> None:
+    """Serve the plan of a thread, and what is remembered of its user, to agents (Model Context Protocol).
+
+    Its tools change the plan in words or by operation, ask it, take changes back, and remember, recall and
+    forget. Any number of these may serve one thread at a time, beside `taskloom chat`. Over HTTP it wants the
+    key of TASKLOOM_MCP_KEY as a bearer token, if that is set; without one it serves this machine only.
+    """
+    from .problems import InputError
+
+    if not http and (host or port or allow_host):
+        raise InputError("--host, --port and --allow-host go with --http")
+    given = given_settings(tools=False)  # a call with side effects is the user's to approve, not the agent's
+    thread = checked_thread(thread) or given.mcp_thread
+    user = named_user(user) or given.mcp_user
+    _installed()
+    if http:
+        _over_http(given, thread, user, host or HOST, port or PORT, allow_host or [])
+    else:
+        _over_stdio(given, thread, user)
+
+
+def _over_stdio(given: Settings, thread: str, user: str) -> None:
+    import anyio
+
+    from taskloom.agent.parts.mcp_server import serve_stdio
+
+    if sys.stdin.isatty():
+        typer.echo("taskloom mcp is started by a host, see --help; end it by Ctrl-D", err=True)
+    with _opened(given, thread, user) as server:
+        anyio.run(serve_stdio, server)
+
+
+def _over_http(given: Settings, thread: str, user: str, host: str, port: int, allowed: list[str]) -> None:
+    from taskloom.agent.parts.mcp_http import (
+        PATH,
+        UnprotectedError,
+        bound,
+        check_protected,
+        http_app,
+        serve_http,
+    )
+
+    from .problems import InputError
+
+    key = given.mcp_key.get_secret_value() if given.mcp_key else None
+    try:
+        check_protected(host, key)
+        at = bound(host, port)
+    except UnprotectedError as error:
+        raise InputError(str(error)) from error
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise InputError(f"{host}:{port} cannot be used: {why}: choose another --port") from error
+    with at, _opened(given, thread, user) as server:
+        name = f"[{host}]" if ":" in host else host
+        for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn hands them on at its end; then all is closed
+            signal.signal(number, lambda *_: sys.exit(0))
+        typer.echo(f"http://{name}:{port}{PATH} {'with the key' if key else 'without a key'}", err=True)
+        serve_http(http_app(server, host=host, key=key, allowed=allowed), at)
+
+
+@contextmanager
+def _opened(given: Settings, thread: str, user: str) -> Iterator[Any]:
+    """A server of the protocol on the threads and the memory of the settings."""
+    from taskloom.agent.parts.kept import ThreadPlan, UserMemory
+    from taskloom.agent.parts.mcp_server import mcp_server
+
+    with open_threads(given) as opened:
+        plan = ThreadPlan(opened, thread=thread, user=user)
+        memory = UserMemory(opened.longterm, user=user, thread=thread) if opened.longterm else None
+        yield mcp_server(plan, memory)
+
+
+def _installed() -> None:
+    """Say what is missing, before anything is opened."""
+    from .problems import InputError
+
+    try:
+        from taskloom.agent.parts import mcp_http, mcp_server  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise InputError(f"`taskloom mcp` needs {error.name}: pip install 'taskloom[mcp]'") from error
