@@ -106,6 +106,16 @@ class Settings(BaseSettings):
     model_timeout: float = Field(
         default=20.0, gt=0, description="Seconds to wait for the model to read a message or write a reply."
     )
+    mcp_user: str = Field(
+        default="local", min_length=1, description="Whose plan and memory `taskloom mcp` serves."
+    )
+    mcp_thread: str = Field(default="main", min_length=1, description="Which thread `taskloom mcp` serves.")
+    mcp_key: SecretStr | None = Field(
+        default=None,
+        min_length=16,
+        description="Key that `taskloom mcp --http` asks for, 16 characters or more; without one it serves "
+        "this machine only.",
+    )
     lock_timeout: float = Field(
         default=30.0, gt=0, description="Seconds to wait for a thread that is in use."
     )

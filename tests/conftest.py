@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -41,6 +42,15 @@ def pytest_collection_finish() -> None:
 def _environment_read_anew() -> None:
     """What a test reads of the environment is not what the one before it set there."""
     environment.settings.cache_clear()
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own, and an environment without settings."""
+    for name in [name for name in os.environ if name.startswith(("TASKLOOM_", "OPENAI_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("TASKLOOM_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
 
 
 @pytest.fixture(scope="session")

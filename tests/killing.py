@@ -137,7 +137,7 @@ def report(home: Path) -> dict[str, Any]:
         tool
         for tool in ("book", "pay")
         for state in states
-        if state.said.startswith(f"{tool}: it was begun and broken off")
+        if state.said.startswith(f"{tool}: it was interrupted")
     } | {
         tool
         for tool in ("book", "pay")

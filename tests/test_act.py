@@ -233,7 +233,7 @@ def test_undo_takes_results_back_and_makes_no_call(make: Make, tools: Tools) -> 
     talk.say("put t1 day Friday")
     turn = talk.say("undo")
     assert turn.tool_runs == ()
-    assert "Only the plan is as before: what book did stays done." in turn.reply
+    assert "Only the plan is as before: what book did stays in effect." in turn.reply
     assert [node.name for node in talk.tasks().active] == ["trip", "place"]
     talk.say("undo")  # does it again
     assert len(tools.calls) == 2
@@ -383,7 +383,7 @@ def test_a_tool_that_hangs_is_stopped_and_the_time_of_a_turn_has_an_end(make: Ma
     assert time.monotonic() - begun < 15
     assert {status for _, status in outcomes(turn)} == {"failed"}
     assert "took longer than" in turn.tool_runs[0].text
-    assert any("time for all calls of this turn is used up" in run.text for run in turn.tool_runs[16:])
+    assert any("time for the calls of this turn is used up" in run.text for run in turn.tool_runs[16:])
 
 
 def test_a_large_result_is_kept_whole_and_shown_cut(make: Make) -> None:
@@ -930,7 +930,7 @@ def test_a_call_that_was_begun_in_a_lost_turn_is_reported_and_made_only_on_reque
         {"configurable": {"thread_id": "main"}}, {"question": turn.question}, as_node="remember"
     )
     assert outcomes(talk.say("yes")) == [("book", "done")]
-    assert "The last time: it was begun and broken off" in talk.told[-1]
+    assert "The last time: it was interrupted" in talk.told[-1]
     assert [name for name, *_ in tools.calls].count("book") == 2
 
 

@@ -318,18 +318,18 @@ def test_no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("tools: [", " is no YAML: "),
-        ("a: b: c", " is no YAML: mapping values are not allowed here"),
+        ("tools: [", " is not valid YAML: "),
+        ("a: b: c", " is not valid YAML: mapping values are not allowed here"),
         ("a: 1\n\tb: 2", "line 2, column 1"),
         (b"\xff\xfe\x00", " is not UTF-8 text (byte 0)"),
-        ("context: \x07", " is no YAML: "),
-        ("a: !!int x", " is no YAML: "),
-        ("a: " + "1" * 5000, " is no YAML: Exceeds the limit"),
+        ("context: \x07", " is not valid YAML: "),
+        ("a: !!int x", " is not valid YAML: "),
+        ("a: " + "1" * 5000, " is not valid YAML: Exceeds the limit"),
         ("[" * 5000, " is not a configuration: nested too deeply"),
         ("a: " * 1 + "{x: " * 3000, " is not a configuration: nested too deeply"),
         ("#" + "x" * SIZE, f" is larger than {SIZE:,} bytes"),
-        ("--- 1\n--- 2", " is no YAML: expected a single document"),
-        ("tools: []\ncontext: x\ntools: []", " is no YAML: tools is there twice in"),
+        ("--- 1\n--- 2", " is not valid YAML: expected a single document"),
+        ("tools: []\ncontext: x\ntools: []", " is not valid YAML: tools is there twice in"),
         ("tools: [{use: a, use: b}]", "line 1, column 18"),
         ("? [a]\n: 1", "found unhashable key"),
         ("hello", ": it: Input should be"),
@@ -388,7 +388,7 @@ def test_a_configuration_made_in_code_is_checked_too() -> None:
 def test_nothing_but_data_is_made(trick: str, load: Load, tmp_path: Path) -> None:
     file = tmp_path / "made"
     told = refusal(load, f"shared: {{x: {trick.format(file=file)}}}")
-    assert "is no YAML: could not determine a constructor for the tag" in told
+    assert "is not valid YAML: could not determine a constructor for the tag" in told
     assert not file.exists()
 
 
@@ -412,7 +412,7 @@ def bomb(levels: int, leaf: str = "x") -> str:
     ids=["lists", "deep", "texts", "one text", "merges"],
 )
 def test_aliases_stand_for_so_much_and_no_more(text: str, load: Load) -> None:
-    assert "is no YAML: aliases stand for too much" in refusal(load, text)
+    assert "is not valid YAML: aliases stand for too much" in refusal(load, text)
 
 
 def test_an_alias_of_what_it_is_in(load: Load) -> None:

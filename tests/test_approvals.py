@@ -148,5 +148,5 @@ def test_a_question_inside_a_tool_is_told(made: str, effects: bool) -> None:
         said("go"), {"configurable": {"thread_id": "7"}}
     )
     told = done["messages"][-1].text
-    assert "it stopped to ask 'Pay 90?', which cannot be answered here" in told
+    assert "it stopped to ask 'Pay 90?', and nobody can answer that here" in told
     assert not told.startswith(("paid", "done"))

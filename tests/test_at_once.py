@@ -37,7 +37,8 @@ pytestmark = pytest.mark.attack
 
 ROOT = Path(__file__).parent.parent
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "one"}}
-SIX, ROUNDS = range(6), 5
+FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"
+SIX, ROUNDS = range(6), 30 if FULL else 5  # 100 of each saver's in test_savers
 
 
 def said(text: str) -> Any:

@@ -63,15 +63,6 @@ Invoke = Callable[..., Result]
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of its own, and an environment without settings."""
-    for name in [name for name in os.environ if name.startswith(("TASKLOOM_", "OPENAI_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("TASKLOOM_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
-
-
-@pytest.fixture
 def invoke(home: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """Run a command with the scripted interpreter; the exit code is checked."""
     monkeypatch.setattr("taskloom.agent.threads.taskloom.default_services", lambda given, **_: services())
@@ -494,7 +485,7 @@ def test_a_streamed_reply_is_wrapped_and_withdrawn() -> None:
         stream.show(piece, "b")
     stream.end("It is twenty letters and some more.\nDone.")
     assert out.getvalue() == (
-        "This is wrong, so\n(not quite; once more)\nIt is twenty letters \nand some more.\nDone.\n"
+        "This is wrong, so\n(trying again)\nIt is twenty letters \nand some more.\nDone.\n"
     )
     out.truncate(out.seek(0))
     stream = Stream(Console(file=out, width=24, force_terminal=True, color_system=None))
@@ -598,7 +589,7 @@ def test_doctor_looks_at_the_memory(invoke: Invoke, home: Path, monkeypatch: pyt
     assert re.search(r"memory +ok +1 user in ", shown)
     assert re.search(r"outbox +ok +0 records", shown)
     with FileLock(home / "memory" / ".lock"):
-        assert "is open in another process" in invoke("doctor").stdout
+        assert "is in use by another process" in invoke("doctor").stdout
     with Outbox(home / "outbox.sqlite") as outbox:
         outbox.add("local", [IntentUnit(id="u", text="x", at=now(), intent="x")])
         outbox.flush(Broken())
@@ -631,8 +622,9 @@ def test_doctor_looks_at_the_tools_and_at_calls_that_were_broken_off(
     journal = FileJournal(home / JOURNAL)
     assert re.search(r"calls +ok +none open", invoke("doctor").stdout)
     journal.begin(Entry(key="k", user="local", thread="main", turn=1, task="t1", tool="book", args={}))
-    assert "1 of turns that were broken off, told in the next turn: book on thread main (begun)" in one_line(
-        invoke("doctor").stdout
+    assert (
+        "1 from interrupted turns, to be reported in the next turn: book on thread main (begun)"
+        in one_line(invoke("doctor").stdout)
     )
     journal.shut()
     (home / JOURNAL).write_bytes(b"x" * 5000)
@@ -755,7 +747,7 @@ def database_error(name: str) -> sqlite3.Error:
         (database_error("SQLITE_CORRUPT"), "is damaged (words)"),
         (database_error("SQLITE_IOERR_WRITE"), "check the disk"),
         (zlib.error("incorrect header check"), "is damaged (incorrect header check)"),
-        (database_error("SQLITE_ERROR"), "words: `taskloom doctor` looks closer"),
+        (database_error("SQLITE_ERROR"), "words: `taskloom doctor` shows more"),
         (OSError(errno.ENOSPC, "No space left", "/x/y"), "the disk is full: make room for /x/y"),
         (PermissionError(13, "Permission denied", "/home/t/locks"), "set TASKLOOM_HOME"),
         (PermissionError(13, "Permission denied", "/other"), "/other: permission denied"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from typer.testing import CliRunner, Result
 
 from taskloom.agent.cli.main import app
@@ -49,15 +49,6 @@ DONE = Experience(
     status="confirmed",
 )  # fmt: skip
 ALL = (UNIT, PLAIN, FACT, FORMER, DONE)
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of its own, and an environment without settings."""
-    for name in [name for name in os.environ if name.startswith(("TASKLOOM_", "OPENAI_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("TASKLOOM_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
 
 
 @pytest.fixture
@@ -215,11 +206,21 @@ def test_with_memory_off_the_setting_is_named(
     assert not (home / "memory").exists()
 
 
-def test_a_memory_that_is_open_elsewhere_is_told(filled: Path, invoke: Invoke) -> None:
+def test_a_memory_that_is_not_let_go_of_is_told(
+    filled: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TASKLOOM_LOCK_TIMEOUT", "0.2")
+    with FileLock(filled / "memory" / ".lock"):
+        for call in CALLS:
+            assert "chroma run" in invoke(*call, code=1, input="").stderr
+
+
+def test_a_memory_that_is_open_elsewhere_is_at_hand(filled: Path, invoke: Invoke) -> None:
     with opened(filled) as longterm:
         assert longterm.store.count("local") == len(ALL)
         for call in CALLS:
-            assert "chroma run" in invoke(*call, code=1, input="").stderr
+            invoke(*call, input="")
+        assert longterm.store.count("local") == 0
 
 
 # ---- export and import ----------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
@@ -204,14 +203,6 @@ def test_a_talk_is_refused_and_the_owner_is_listed(tmp_path: Path) -> None:
                 attempt()
         assert [(info.user, info.turns) for info in talk.threads()] == [("ann", 1)]
     assert holding(tmp_path, MINE.encode()) == []
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in [name for name in os.environ if name.startswith(("TASKLOOM_", "OPENAI_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("TASKLOOM_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
 
 
 def taskloom(*args: str, code: int = 0, **more: Any) -> Result:

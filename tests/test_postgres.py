@@ -21,6 +21,7 @@ from taskloom.agent.threads.store import Threads
 from taskloom.agent.threads.taskloom import Taskloom, shelf_of
 from taskloom.agent.turn.state import Context
 from taskloom.memory.outbox import OutboxError
+from taskloom.memory.records import now
 from taskloom.memory.store import InMemoryStore
 from taskloom.tools.calls import Result
 from taskloom.tools.errors import ToolError
@@ -118,6 +119,25 @@ def test_what_waits_is_moved_once_in_its_newest_form(either: Settings) -> None:
         one.add("bob", [fact(1, "stays")])
         two.forget("ann")
         assert [waiting.user for waiting in one.waiting()] == ["bob"]
+
+
+def test_what_was_forgotten_does_not_come_back(either: Settings) -> None:
+    before = now()
+    with open_outbox(either) as one, open_outbox(either) as two:
+        for user in ("ann", "eve"):
+            two.add(user, [fact(1, "x").model_copy(update={"at": before})])
+        one.forget("ann")
+        one.discard("eve", ["f1", "f1", "f2"])
+        assert one.waiting() == ()
+        after = now()
+        for user in ("ann", "bob", "eve"):
+            for number, at in ((1, before), (2, after), (3, before)):
+                two.add(user, [fact(number, "x").model_copy(update={"at": at})])
+        waiting = {user: [each.id for each in one.waiting(user)] for user in ("ann", "bob", "eve")}
+        assert waiting == {"ann": ["f2"], "bob": ["f1", "f2", "f3"], "eve": ["f2", "f3"]}
+        one.forget("ann")
+        two.add("ann", [fact(4, "x").model_copy(update={"at": after})])
+        assert one.waiting("ann") == ()
 
 
 def test_what_a_store_refuses_stays_with_the_error(either: Settings) -> None:

@@ -538,10 +538,42 @@ os._exit(0)
 """
 
 
-@pytest.mark.parametrize("forged", ["[" * 5000, '{"value": NaN}', '{"value": 1', "null", '{"error": 3}'])
+FORGED = (
+    "[" * 5000, '{"value": NaN}', '{"value": 1', "null", '{"error": 3}', '{"value": 1, "error": "x"}',
+    '{"value": 1}\n{"value": 2}', '{"value": 1}garbage', "ready\n", '{"error": "MemoryError"}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("forged", FORGED)
 def test_a_forged_report_does_no_harm(sandbox: Sandbox, forged: str) -> None:
     result = sandbox.run(FORGE, {"forged": forged})
     assert (result.ok, result.value) == (False, None)
+    assert result.stopped == "it left the interpreter with status 0"
+
+
+ENDINGS = {
+    "raise ValueError('wrong')": "it left the interpreter with status 1",
+    "os._exit(3)": "it left the interpreter with status 3",
+    "os._exit(1)": "it left the interpreter with status 1",
+    "import ctypes; ctypes.string_at(0)": "it crashed the interpreter (SIGSEGV)",
+    "os.kill(os.getpid(), 9)": "the kernel killed it",
+    "import time; time.sleep(60)": "it was not done after 3 seconds",
+    "result = 'mine'": "it left the interpreter with status 0",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_value_of_code_that_did_not_come_to_its_end_is_none(sandbox: Sandbox, ending: str) -> None:
+    """Whatever it said before of itself."""
+    forge = FORGE.replace("os._exit(0)", ending)
+    result = limited(sandbox, wall=3.0).run(forge, {"forged": '{"value": "forged"}'})
+    assert (result.ok, result.value) == (False, None)
+    assert result.stopped.startswith(ENDINGS[ending])
+
+
+def test_what_code_reports_itself_is_no_more_than_its_result(sandbox: Sandbox) -> None:
+    forged, plain = sandbox.run(FORGE, {"forged": '{"value": "x"}'}), sandbox.run("result = 'x'")
+    assert (forged.ok, forged.value, forged.stopped) == (plain.ok, plain.value, plain.stopped)
 
 
 def test_an_endless_report_is_stopped(sandbox: Sandbox) -> None:

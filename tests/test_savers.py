@@ -37,7 +37,8 @@ from tests.test_act import services as tool_services
 
 ROOT = Path(__file__).parent.parent
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "one"}}
-SIX, ROUNDS = range(6), 5
+FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"
+SIX, ROUNDS = range(6), 100 if FULL else 5
 SERDE = JsonPlusSerializer(allowed_msgpack_modules=STORED)
 
 Saver = Callable[[], AbstractAsyncContextManager[Any]]
@@ -205,6 +206,8 @@ def test_a_thread_has_one_owner(saver: Saver) -> None:
     held(saver, talk)
 
 
+@pytest.mark.attack
+@pytest.mark.timeout(1800)
 def test_six_at_once(saver: Saver) -> None:
     async def talk(host: Host) -> None:
         for turn in range(ROUNDS):
@@ -215,6 +218,8 @@ def test_six_at_once(saver: Saver) -> None:
     held(saver, talk)
 
 
+@pytest.mark.attack
+@pytest.mark.timeout(1800)
 def test_what_is_approved_six_times_at_once_is_done_once(saver: Saver) -> None:
     async def talk() -> None:
         tools = Tools()
@@ -224,7 +229,7 @@ def test_what_is_approved_six_times_at_once_is_done_once(saver: Saver) -> None:
                 Host(build_graph(tool_services(Equipment(tools.registry())), checkpointer=made), made)
                 for _ in SIX
             ]
-            for turn in range(ROUNDS):
+            for turn in range(min(ROUNDS, 20)):
                 config: RunnableConfig = {"configurable": {"thread_id": f"trip{turn}"}}
                 asked = await hosts[0].say("task trip; put t1 place Rome; put t1 day Friday", config)
                 assert "__interrupt__" in asked
@@ -235,6 +240,8 @@ def test_what_is_approved_six_times_at_once_is_done_once(saver: Saver) -> None:
     asyncio.run(talk())
 
 
+@pytest.mark.attack
+@pytest.mark.timeout(1800)
 def test_two_savers_keep_each_other_off_a_thread(saver: Saver, request: pytest.FixtureRequest) -> None:
     """Each on its own connection, as two processes have it."""
     if "in_memory" in request.node.name:

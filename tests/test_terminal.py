@@ -30,9 +30,9 @@ from taskloom.agent.turn.state import Context
 from taskloom.memory.operations import Add, apply
 from taskloom.memory.tasks import TaskGraph
 from tests.scripted import services
-from tests.test_cli import Invoke, Screen, chat, home, invoke, text_of
+from tests.test_cli import Invoke, Screen, chat, invoke, text_of
 
-__all__ = ["home", "invoke"]  # fixtures
+__all__ = ["invoke"]  # a fixture
 
 
 # ---- words and answers ----------------------------------------------------------------------------

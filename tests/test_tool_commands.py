@@ -77,15 +77,10 @@ shared: {{budget: 500}}
 """
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of its own, and an environment without settings."""
-    for name in [name for name in os.environ if name.startswith(("TASKLOOM_", "OPENAI_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("TASKLOOM_HOME", str(tmp_path / "home"))
+@pytest.fixture(autouse=True)
+def _booked_and_path(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOOKED", str(tmp_path / "booked.txt"))
     monkeypatch.setattr(sys, "path", [*sys.path])
-    return tmp_path / "home"
 
 
 @pytest.fixture
@@ -220,7 +215,7 @@ def test_the_option_goes_before_the_setting(config: Path, invoke: Invoke, tmp_pa
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("tools: [", "agent.yaml is no YAML: "),
+        ("tools: [", "agent.yaml is not valid YAML: "),
         ("tols: []", "agent.yaml: tols: Extra inputs are not permitted"),
         (
             "tools: [{use: 'no_such_module:x'}]",

@@ -1,9 +1,11 @@
 """Pages fetched from real local servers, honest and hostile ones, and results of search tools."""
 
 import gzip
+import hashlib
 import json
 import socket
 import ssl
+import struct
 import subprocess
 import threading
 import time
@@ -571,6 +573,58 @@ def test_a_connection_that_breaks_may_hold_later(
 ) -> None:
     with pytest.raises(TransientError, match="broke"):
         fetch(serve(server, page), HERE)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+LONG = b"the whole story " * 500
+CUT = {
+    "length": b"Content-Length: 9000\r\n\r\n" + LONG,
+    "one byte": b"Content-Length: %d\r\n\r\n" % (len(LONG) + 1) + LONG,
+    "no body": b"Content-Length: 9000\r\n\r\n",
+    "no last chunk": b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(LONG) + LONG + b"\r\n",
+    "in a chunk": b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % (2 * len(LONG)) + LONG,
+    "no chunk": b"Transfer-Encoding: chunked\r\n\r\n",
+    "in the head": b"Content-Le",
+}
+
+
+def raw(answer: bytes, *, reset: bool = False) -> Callable[[Handler], None]:
+    """Sends these bytes and closes the connection, or breaks it off."""
+
+    def page(handler: Handler) -> None:
+        handler.connection.sendall(answer)
+        if reset:
+            handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            time.sleep(0.2)  # until what was sent is read
+            handler.connection.close()
+        handler.close_connection = True
+
+    return page
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("name", CUT)
+@pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
+def test_a_body_that_is_cut_off_is_told(server: WebServer, name: str, reset: bool) -> None:
+    url = serve(server, raw(HEAD + CUT[name], reset=reset))
+    with pytest.raises(TransientError, match="the connection broke"):
+        fetch(url, HERE)
+    with pytest.raises(TransientError, match="the connection broke"):
+        fetch_tool(HERE).invoke({"url": url})
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("left", [1, 4, 9, 60])
+def test_a_compressed_body_that_is_cut_off_is_told(server: WebServer, left: int) -> None:
+    headers = {"Content-Encoding": "gzip"}
+    text = b"the whole story " + b" ".join(hashlib.sha256(bytes([n])).hexdigest().encode() for n in range(99))
+    for body in (gzip.compress(text), zlib.compress(text)):
+        assert fetch(serve(server, Answer(body, "text/plain", headers=headers)), HERE).text.startswith(
+            "the whole"
+        )
+        with pytest.raises(ToolError, match="cut off"):
+            fetch(serve(server, Answer(body[:-left], "text/plain", headers=headers)), HERE)
+    assert fetch(serve(server, Answer(b"", "text/plain", headers=headers)), HERE).text == ""
 
 
 def test_a_host_that_is_not_there() -> None:

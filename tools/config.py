@@ -161,7 +161,7 @@ class AgentConfig(BaseModel):
         except RecursionError as error:
             raise ToolDefinitionError(f"{path} is not a configuration: nested too deeply") from error
         except (yaml.YAMLError, ValueError) as error:  # ValueError: `!!int x`, a number of 5,000 digits
-            raise ToolDefinitionError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
+            raise ToolDefinitionError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
         try:
             return cls.model_validate({} if given is None else given)
         except ValidationError as error:

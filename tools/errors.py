@@ -45,4 +45,4 @@ def stopped_to_ask(interrupts: Iterable[Any]) -> ToolError:
     asked = [getattr(one, "value", one) for one in interrupts]
     said = [str(one.get("question", one) if isinstance(one, Mapping) else one) for one in asked]
     question = "; ".join(said)[:300]
-    return ToolError(f"it is not done: it stopped to ask {question!r}, which cannot be answered here")
+    return ToolError(f"it was not done: it stopped to ask {question!r}, and nobody can answer that here")

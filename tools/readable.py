@@ -26,16 +26,22 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """A body in pieces with gzip or zlib undone, at most _PIECE at a time, so that a bomb is never held."""
-    inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    """A body in pieces with gzip or zlib undone, at most _PIECE at a time, so that a bomb is never held.
+
+    Raises:
+        zlib.error: it is not so encoded, or ends before its end.
+    """
+    inflate, begun = zlib.decompressobj(zlib.MAX_WBITS | 32), False
     for piece in pieces:
-        rest = piece
+        rest, begun = piece, begun or bool(piece)
         while rest:
             yield inflate.decompress(rest, _PIECE)
             rest = inflate.unconsumed_tail
             if inflate.eof and inflate.unused_data.startswith(_GZIP_START):
                 rest, inflate = inflate.unused_data, zlib.decompressobj(zlib.MAX_WBITS | 32)
     yield inflate.flush()
+    if begun and not inflate.eof:
+        raise zlib.error("the compressed body is cut off")
 
 
 def bounded(pieces: Iterable[bytes], limit: int) -> tuple[bytes, bool]:

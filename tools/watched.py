@@ -173,7 +173,7 @@ def _result(ending: _Ending, limits: Limits, seconds: float) -> SandboxResult:
     ready, _, line = ending.streams["report"].partition(b"\n")
     if ready != b"ready" and not ending.stopped:
         raise UnavailableError(f"it could not be set up: {stderr.strip()[-500:] or ending.status}")
-    report = _read(line)
+    report = _read(line, ending.status)
     stopped = ending.stopped or _why(ending.status, report, limits)
     ok = not stopped and report is not None and "value" in report
     return SandboxResult(
@@ -186,13 +186,19 @@ def _result(ending: _Ending, limits: Limits, seconds: float) -> SandboxResult:
     )
 
 
-def _read(line: bytes) -> dict[str, JsonValue] | None:
-    """The report; None for none, or for what code wrote in its place."""
+def _read(line: bytes, status: int) -> dict[str, JsonValue] | None:
+    """The report; None for none, or for one that code wrote in its place.
+
+    Code can write to any pipe of its process. What it writes there is at best what it could have left in
+    `result` too: a value counts where the process came to its end in order, an error where an exception ended
+    it, and the report is that alone, and nothing after it.
+    """
     try:
         report = from_json(line, allow_inf_nan=False)
     except ValueError:
         return None
-    return report if isinstance(report, dict) else None
+    ended = {0: "value", 1: "error"}.get(status)
+    return report if isinstance(report, dict) and list(report) == [ended] else None
 
 
 def _why(status: int, report: dict[str, JsonValue] | None, limits: Limits) -> str:

@@ -17,7 +17,7 @@ from taskloom.tools.journal import Entry
 from .equipment import Acting
 
 _log = logging.getLogger(__name__)
-_UNKNOWN = "it was begun and broken off, so I cannot tell whether it went through; it was not done again"
+_UNKNOWN = "it was interrupted, so I cannot tell whether it went through; it was not done again"
 
 
 def run_call(
@@ -27,7 +27,7 @@ def run_call(
     if one.fault:
         return ToolRun(call=one, status="failed", text=one.fault)
     if (seconds := until - time.monotonic()) <= 0:
-        return ToolRun(call=one, status="failed", text="the time for all calls of this turn is used up")
+        return ToolRun(call=one, status="failed", text="the time for the calls of this turn is used up")
     equipped, journal = acting.equipment.registry[one.tool], acting.equipment.journal
 
     def result() -> Result:
@@ -74,6 +74,6 @@ def _known_run(one: Call, before: Entry) -> ToolRun:
 
 
 def lost_run(entry: Entry) -> ToolRun:
-    """A call of a turn that was lost, as an act of this one."""
+    """A call of a turn that was lost, as a tool run of this one."""
     one = Call(tool=entry.tool, args=entry.args, place=entry.task, gives=entry.tool, title=entry.title)
     return _known_run(one, entry)

@@ -197,7 +197,7 @@ def finish(state: ActState, runtime: Runtime[Any]) -> Update:
     runs = (*runs, *map(lost_run, left))
     changed = [key for change in turn.changes for key in change.changed]
     if kept := side_effects_kept(acting.view.graph, changed, acting.equipment.registry):
-        note = f"Only the plan is as before: what {join(map(spoken, kept))} did stays done"
+        note = f"Only the plan is as before: what {join(map(spoken, kept))} did stays in effect"
         turn = turn.model_copy(update={"note": " ".join(filter(None, (turn.note, note)))})
     question = turn.question
     if question is None and not turn.proposals:

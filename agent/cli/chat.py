@@ -144,7 +144,7 @@ class Chat:
         """Carry out what was typed; what goes wrong is told, and the talk goes on."""
         try:
             action(line)
-        except Exception as error:
+        except Exception as error:  # which of them can be told, `explain` says; all others go on
             if (told := explain(error, self.home)) is None:
                 raise
             self.console.print(failure(told), style="red")

@@ -19,7 +19,7 @@ from taskloom.agent.turn.reading import Reading, View
 from .problems import explain
 
 LIBRARIES = ("langgraph", "langgraph-checkpoint-sqlite", "langchain-openai", "pydantic", "chromadb")
-TIMEOUT = 3.0  # seconds for the endpoint
+TIMEOUT = 3.0  # seconds for the endpoint, a database, a memory in use elsewhere
 LITTLE_ROOM = 100 * 2**20  # bytes
 
 
@@ -48,7 +48,8 @@ def findings(given: Settings) -> Iterator[Finding]:
         yield _reading(given)
     if given.embeddings:
         where = _without_secrets(given.openai_base_url or "https://api.openai.com/v1")
-        yield Finding("embeddings", None, f"by {given.embeddings} at {where}: it gets all that is remembered")
+        told = f"by {given.embeddings} at {where}, which is sent all that is remembered"
+        yield Finding("embeddings", None, told)
     yield _home(given.home)
     yield _database(given) if given.database_url is None else _postgres(given)
     yield from _memory(given)
@@ -207,7 +208,7 @@ def _database(given: Settings) -> Finding:
     except sqlite3.Error as error:
         return Finding("threads", False, explain(error, home) or str(error))
     if state != "ok":
-        return Finding("threads", False, f"{path} is damaged: move it away and bring a backup back")
+        return Finding("threads", False, f"{path} is damaged: move it away and restore a backup")
     return Finding("threads", True, f"{count} in {path} ({path.stat().st_size / 2**10:,.0f} KB), sound")
 
 
@@ -235,7 +236,7 @@ def _memory(given: Settings) -> Iterator[Finding]:
     from taskloom.memory.outbox import OutboxError
     from taskloom.memory.store import StoreBusyError, StoreError
 
-    longterm = longterm_of(given)
+    longterm = longterm_of(given, wait=TIMEOUT, told=str)
     if longterm is None:
         yield Finding("memory", None, "off (TASKLOOM_MEMORY=1 turns it on)")
         return
@@ -248,7 +249,7 @@ def _memory(given: Settings) -> Iterator[Finding]:
         users = len(longterm.store.users())
         yield Finding("memory", True, f"{users} user{'' if users == 1 else 's'} in {where}")
     except StoreBusyError:
-        yield Finding("memory", None, f"{where} is open in another process")
+        yield Finding("memory", None, f"{where} is in use by another process, which does not let go of it")
     except StoreError as error:
         yield Finding("memory", False, str(error))
     try:
@@ -303,5 +304,7 @@ def _calls(given: Settings) -> Finding:
         return Finding("calls", True, "none open")
     named = [f"{entry.tool} on thread {entry.thread} ({entry.state})" for entry in left[-5:]]
     return Finding(
-        "calls", None, f"{len(left)} of turns that were broken off, told in the next turn: {', '.join(named)}"
+        "calls",
+        None,
+        f"{len(left)} from interrupted turns, to be reported in the next turn: {', '.join(named)}",
     )

@@ -15,6 +15,7 @@ from .options import AsJson, examples, print_json
 if TYPE_CHECKING:
     from taskloom.agent.recall.longterm import LongTerm
     from taskloom.agent.settings import Settings
+    from taskloom.agent.threads.taskloom import Taskloom
     from taskloom.memory.records import Kind
     from taskloom.memory.store import AnyRecord
 
@@ -119,29 +120,29 @@ def forget(
     with _opened(user) as longterm:
         chosen = [_named(longterm, user, key) for key in records or ()]
         ids = list(dict.fromkeys(record.id for record in chosen))
-        longterm.outbox.discard(user, ids)
-        longterm.store.delete(user, ids)
-        longterm.store.compact()
+        longterm.drop(user, ids)
     typer.echo(f"Forgot {_count(len(ids))}.")
 
 
 def _forget_all(user: str, *, threads: bool, yes: bool) -> None:
+    from taskloom.agent.graph.wiring import default_services
     from taskloom.agent.settings import settings
     from taskloom.agent.threads.taskloom import Taskloom
 
     _check(user)
     given = settings()
-    with Taskloom.open(given) as opened:
-        longterm = opened.longterm
-        if longterm is None:
-            raise _wrong("long-term memory is off: TASKLOOM_MEMORY=1 turns it on")
-        found = [info.thread for info in opened.threads() if info.user == user] if threads else []
+    plain = default_services(given.model_copy(update={"tools": None, "memory": False}))
+    with _longterm(given) as longterm, Taskloom.open(given, services=plain) as opened:
+        mine = [info.thread for info in opened.threads() if info.user == user]
+        found = mine if threads else []
         count = longterm.store.count(user) + len(longterm.outbox.waiting(user))
         what = _count(count) + (
             f" and {len(found)} thread{'s' if len(found) != 1 else ''}" if threads else ""
         )
         if not yes:
             typer.confirm(f"Forget {what} of {user!r} for good?", abort=True)
+        for thread in mine:
+            _await_turn(opened, thread, given.lock_timeout)  # what it keeps is forgotten, too
         for thread in found:
             _forget_overheard(longterm, user, thread, opened.speakers(thread))
         longterm.forget(user)
@@ -277,18 +278,49 @@ def reembed(
 @contextmanager
 def _opened(user: str) -> Iterator[LongTerm]:
     """Long-term memory with nothing waiting that can be written."""
-    from taskloom.agent.graph.wiring import longterm_of
     from taskloom.agent.settings import settings
 
     _check(user)
-    longterm = longterm_of(settings())
+    with _longterm(settings()) as longterm:
+        longterm.flush()
+        yield longterm
+
+
+@contextmanager
+def _longterm(given: Settings) -> Iterator[LongTerm]:
+    """Long-term memory; another process that is at it is waited for, as long as for a thread, and told of."""
+    from taskloom.agent.graph.wiring import longterm_of
+
+    longterm = longterm_of(given, wait=given.lock_timeout, told=_told)
     if longterm is None:
         raise _wrong("long-term memory is off: TASKLOOM_MEMORY=1 turns it on")
     try:
-        longterm.flush()
         yield longterm
     finally:
         longterm.close()
+
+
+def _told(text: str) -> None:
+    typer.echo(f"{text[:1].upper()}{text[1:]}.", err=True)
+
+
+def _await_turn(opened: Taskloom, thread: str, wait: float) -> None:
+    """Wait until no turn runs on a thread.
+
+    Raises:
+        ThreadBusyError: one did for longer than `wait` seconds.
+    """
+    from taskloom.agent.threads.store import ThreadBusyError
+
+    try:
+        with opened.still(thread, min(1.0, wait)):
+            return
+    except ThreadBusyError:
+        if wait <= 1.0:
+            raise
+    _told(f"a turn is running on thread {thread!r}: waiting for it, {wait:g} s at most")
+    with opened.still(thread, wait):
+        return
 
 
 def _check(user: str) -> None:
@@ -308,7 +340,7 @@ def _kind(kind: Kinds | None) -> Kind | None:
 
 def _named(longterm: LongTerm, user: str, key: str) -> AnyRecord:
     """The one record whose id begins so."""
-    found = [record for record in longterm.store.records(user) if record.id.startswith(key)]
+    found = longterm.named(user, key)
     if len(found) == 1:
         return found[0]
     if not found:

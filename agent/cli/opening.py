@@ -61,7 +61,7 @@ class Opening:
         self._wanted.set()
         try:
             return self._talk.result()
-        except Exception:
+        except Exception:  # whatever it was, it is raised, and the next one who wants the talk tries again
             self._begin()
             raise
 
@@ -138,7 +138,7 @@ def _ready(opening: Opening, out: Console, home: Path) -> Chat | None:
     """The talk; where it cannot be had that is told, and one can try again."""
     try:
         return opening.talk()
-    except Exception as error:
+    except Exception as error:  # which of them can be told, `explain` says; all others go on
         if (told := explain(error, home)) is None:
             raise
         out.print(failure(told), style="red")

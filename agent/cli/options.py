@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from taskloom.agent.turn.state import Context
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Thread = Annotated[str | None, typer.Option("--thread", metavar="ID", help="Which thread; see `threads`.")]
+User = Annotated[str | None, typer.Option("--user", metavar="ID", help="Owner of the long-term memory.")]
+Schemas = Annotated[
+    Path | None,
+    typer.Option("--schemas", metavar="FILE", help="Task schemas: JSON Schema or Schema-Guided Dialogue."),
+]
 
 
 def examples(*lines: str) -> str:

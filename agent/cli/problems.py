@@ -46,7 +46,7 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
             return str(error)
         case Exception() if type(error).__module__.startswith("psycopg"):  # loaded only where it is used
             words = " ".join(str(error).split())
-            return f"PostgreSQL failed: {words}: see that it is up; `taskloom doctor` looks closer"
+            return f"PostgreSQL failed: {words}: check that it is running; `taskloom doctor` shows more"
         case ValidationError(title="Settings"):
             return _settings_fault(error)
         case sqlite3.Error() | zlib.error():
@@ -73,10 +73,10 @@ def _database_fault(error: Exception, path: Path) -> str:
     if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
         return f"{path} cannot be written: change its permissions, or set TASKLOOM_HOME to another folder"
     if code.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")) or isinstance(error, zlib.error):
-        return f"{path} is damaged ({error}): move it away and bring a backup back, or start again without it"
+        return f"{path} is damaged ({error}): move it away and restore a backup, or start again without it"
     if code.startswith("SQLITE_IOERR"):
         return f"{path} could not be read or written ({error}): check the disk and the room on it"
-    return f"{path}: {error}: `taskloom doctor` looks closer"
+    return f"{path}: {error}: `taskloom doctor` shows more"
 
 
 def _system_fault(error: OSError, home: Path | None) -> str:

@@ -233,7 +233,7 @@ class Stream:
             return
         if self._text and key != self._id:
             self._flush()
-            self._console.print("\n(not quite; once more)", style="dim")
+            self._console.print("\n(trying again)", style="dim")
             self._text, self._column = "", 0
         self._id = key
         self._text += piece

@@ -118,7 +118,7 @@ def utterance_of(state: State) -> tuple[str, tuple[str, ...], str]:
     ids = tuple(message.id or "" for message in new)
     text = "\n".join(str(message.text) for message in new)
     if len(text) > MAX_UTTERANCE:
-        why = f"That is too long for me: {len(text):,} characters, where {MAX_UTTERANCE:,} is the most."
+        why = f"That is too long for me: {len(text):,} characters; the limit is {MAX_UTTERANCE:,}."
         return f"{text[:80]}…", ids, why
     kinds = [unicodedata.category(char) for char in text]
     clean = [" " if kind in ("Cc", "Cs") and char not in "\n\t" else char

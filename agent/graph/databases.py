@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+from pydantic import SecretStr
 
 from taskloom.agent.settings import Settings
-from taskloom.memory.outbox import TABLE as QUEUE_TABLE
-from taskloom.memory.outbox import Outbox, OutboxError
+from taskloom.memory.outbox import TABLES, Outbox, OutboxError
 from taskloom.tools.errors import ToolError
 from taskloom.tools.journal import TABLE as CALLS_TABLE
 from taskloom.tools.journal import FileJournal, StoredJournal
+
+if TYPE_CHECKING:
+    from .postgres import PostgresTable
 
 OUTBOX, JOURNAL = "outbox.sqlite", "calls.sqlite"  # what is under the home
 _NUMBER = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
@@ -47,8 +53,7 @@ def open_outbox(given: Settings) -> Outbox:
     """
     if given.database_url is None:
         return Outbox(given.home / OUTBOX)
-    url, schema = given.database_url.get_secret_value(), QUEUE_TABLE.format(number=_NUMBER)
-    return Outbox(postgres().PostgresTable(url, "queue", schema, OutboxError))
+    return Outbox(_table(given.database_url, "queue", TABLES, OutboxError))
 
 
 def open_journal(given: Settings) -> StoredJournal:
@@ -60,8 +65,14 @@ def open_journal(given: Settings) -> StoredJournal:
     """
     if given.database_url is None:
         return FileJournal(given.home / JOURNAL)
-    url, schema = given.database_url.get_secret_value(), CALLS_TABLE.format(number=_NUMBER)
-    return StoredJournal(postgres().PostgresTable(url, "calls", schema, ToolError))
+    return StoredJournal(_table(given.database_url, "calls", (CALLS_TABLE,), ToolError))
+
+
+def _table(url: SecretStr, name: str, schema: Sequence[str], error: type[Exception]) -> PostgresTable:
+    """A table in PostgreSQL. schema: the statements that make it, with {number} for its counter."""
+    statements = [statement.format(number=_NUMBER) for statement in schema]
+    made: PostgresTable = postgres().PostgresTable(url.get_secret_value(), name, statements, error)
+    return made
 
 
 def has_journal(given: Settings) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from typing import Any
 
 import psycopg
@@ -77,7 +77,7 @@ def explained(url: str) -> Iterator[None]:
 def told(place: str, error: Exception) -> str:
     """What is said of an error. psycopg's words hold no password of a URL that `place_of` let pass."""
     words = " ".join(str(error).split()) or type(error).__name__
-    return f"{place} failed: {words}: see that it is up, and that TASKLOOM_DATABASE_URL is right"
+    return f"{place} failed: {words}: check that it is running, and TASKLOOM_DATABASE_URL"
 
 
 def _timeout(url: str) -> Any:
@@ -105,20 +105,14 @@ def advisory_lock(given: str, *names: str, wait: float) -> Iterator[bool]:
         names: what is locked.
         wait: seconds; 0 tries once.
     """
-    connection = psycopg.connect(given, autocommit=True)
-    try:
-        connection.execute(_SETTINGS, (_milliseconds(wait),))
-        row = connection.execute(_LOCK if wait else _TRY, (_key(*names),)).fetchone()
-        taken = bool(wait) or bool(row and row[0])
-    except psycopg.errors.LockNotAvailable:
-        taken = False
-    except BaseException:
-        connection.close()
-        raise
-    try:
+    with closing(psycopg.connect(given, autocommit=True)) as connection:
+        try:
+            connection.execute(_SETTINGS, (_milliseconds(wait),))
+            row = connection.execute(_LOCK if wait else _TRY, (_key(*names),)).fetchone()
+            taken = bool(wait) or bool(row and row[0])
+        except psycopg.errors.LockNotAvailable:
+            taken = False
         yield taken
-    finally:
-        connection.close()
 
 
 @asynccontextmanager
@@ -126,16 +120,13 @@ async def advisory_lock_async(given: str, *names: str, wait: float) -> AsyncIter
     """See `advisory_lock`."""
     connection = await AsyncConnection.connect(given, autocommit=True)
     try:
-        await connection.execute(_SETTINGS, (_milliseconds(wait),))
-        found = await connection.execute(_LOCK if wait else _TRY, (_key(*names),))
-        row = await found.fetchone()
-        taken = bool(wait) or bool(row and row[0])
-    except psycopg.errors.LockNotAvailable:
-        taken = False
-    except BaseException:
-        await connection.close()
-        raise
-    try:
+        try:
+            await connection.execute(_SETTINGS, (_milliseconds(wait),))
+            found = await connection.execute(_LOCK if wait else _TRY, (_key(*names),))
+            row = await found.fetchone()
+            taken = bool(wait) or bool(row and row[0])
+        except psycopg.errors.LockNotAvailable:
+            taken = False
         yield taken
     finally:
         await connection.close()
@@ -215,13 +206,15 @@ def _placed(statement: str) -> Any:
 class PostgresTable:
     """A table in which one change is made at a time, as in a file of SQLite's."""
 
-    def __init__(self, url: str, name: str, schema: str, error: type[Exception], *, wait: float = 30) -> None:
+    def __init__(
+        self, url: str, name: str, schema: Sequence[str], error: type[Exception], *, wait: float = 30
+    ) -> None:
         """Open the database, and make the table where there is none.
 
         Args:
             url: see `place_of`.
             name: the table's.
-            schema: the statement that makes it.
+            schema: the statements that make it, and what is beside it.
             error: what is raised in place of an error of the database's, with what was wrong.
             wait: seconds for which one process waits for another.
 
@@ -235,7 +228,8 @@ class PostgresTable:
             raise error(str(fault)) from fault
         try:
             with self.writing() as rows:  # two that make it at once would be in each other's way
-                rows.execute(schema)
+                for statement in schema:
+                    rows.execute(statement)
         except error:
             self._pool.close()
             raise

@@ -44,13 +44,13 @@ class ForeignThreadError(RuntimeError):  # of the kinds whose words a server pas
 
 
 class InputError(ValueError):
-    """There is something in the input that no turn takes."""
+    """The input has a field that no turn reads."""
 
     def __init__(self, name: str) -> None:
         known = ", ".join(Input.__annotations__)
         super().__init__(
-            f"there is no {name!r} in the input: it has {known}. A thread goes on from what its saver keeps "
-            "(`checkpointer=` or a server's); `update_state` edits that, and `load` replaces the tasks"
+            f"the input has no field {name!r}; its fields are {known}. A thread goes on from what its saver"
+            " keeps (`checkpointer=` or a server's); `update_state` edits that, and `load` replaces the tasks"
         )
 
 

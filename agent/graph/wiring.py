@@ -23,6 +23,7 @@ from taskloom.agent.settings import Settings, settings
 from taskloom.agent.turn.reading import Interpreter, View
 from taskloom.agent.turn.schemas import SchemaError
 from taskloom.memory.embed import Embedder
+from taskloom.memory.lease import WAIT, Told
 from taskloom.memory.policies import Policy
 from taskloom.memory.store import Store
 from taskloom.memory.tasks import TaskGraph
@@ -185,7 +186,12 @@ def loaded_tools(given: Settings, own: BaseChatModel | None = None) -> Loaded:
 
 
 def longterm_of(
-    given: Settings, chats: Callable[[str], ChatModel] | None = None, *, kept: bool = True
+    given: Settings,
+    chats: Callable[[str], ChatModel] | None = None,
+    *,
+    kept: bool = True,
+    wait: float = WAIT,
+    told: Told | None = None,
 ) -> LongTerm | None:
     """Long-term memory as the settings want it, under their home; nothing is opened yet.
 
@@ -193,6 +199,8 @@ def longterm_of(
         given: the settings.
         chats: gives the chat model of a name, where others use it too.
         kept: whether there will be later sessions.
+        wait: seconds until another process must have let go of an embedded memory.
+        told: is told where that takes a while; the log without one.
     """
     if not given.memory:
         return None
@@ -202,7 +210,8 @@ def longterm_of(
 
         if given.chroma_url:
             return ChromaStore.server(given.chroma_url, _embedder(given))
-        return ChromaStore.embedded(given.home / MEMORY, _embedder(given))
+        more = {} if told is None else {"told": told}
+        return ChromaStore.embedded(given.home / MEMORY, _embedder(given), wait=wait, **more)
 
     @cache
     def narrator() -> Narrator:

@@ -1,4 +1,4 @@
-"""The texts that go to a model. Text only: what is filled in is quoted by `llm.quoted` first."""
+"""The texts that go to a model. Text only: what is filled in is quoted by `outline.quoted` first."""
 
 from __future__ import annotations
 

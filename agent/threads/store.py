@@ -182,6 +182,18 @@ class Threads:
         finally:
             inside.lock.release()
 
+    @contextmanager
+    def still(self, thread: str, wait: float | None = None) -> Iterator[None]:
+        """No turn runs on a thread meanwhile. One that waits for an approval does not run.
+
+        wait: seconds, in place of the usual ones.
+
+        Raises:
+            ThreadBusyError: one did for longer than that.
+        """
+        with exclusive(self.saver, thread, "", self.wait if wait is None else wait):
+            yield
+
     def list(self) -> list[ThreadInfo]:
         """All threads, the last used first."""
         found = []
@@ -209,9 +221,9 @@ class Threads:
         """Delete all that is kept of a thread.
 
         Raises:
-            ThreadBusyError: it is in use.
+            ThreadBusyError: a turn runs on it.
         """
-        with self.lock(thread), exclusive(self.saver, thread, "", self.wait):
+        with self.still(thread):
             self.saver.delete_thread(thread)
             self._shelf.cleared(thread)
 

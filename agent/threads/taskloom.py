@@ -7,18 +7,23 @@ middle of a turn loses that turn and no other.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from shlex import quote
 from types import TracebackType
 from typing import Any, Self
 
 from langchain_core.messages import HumanMessage
 from langgraph.types import Command, Interrupt, StateSnapshot
 
+from taskloom.agent.graph.access import turn_of
 from taskloom.agent.graph.build import build_graph
 from taskloom.agent.graph.databases import postgres
-from taskloom.agent.graph.nodes import reported_calls
+from taskloom.agent.graph.nodes import FOCUS, reported_calls
 from taskloom.agent.graph.runs import check_owner
 from taskloom.agent.graph.services import Services
 from taskloom.agent.graph.wiring import default_services
+from taskloom.agent.plan.schema_files import load_schemas
+from taskloom.agent.recall.memory import Memory
 from taskloom.agent.settings import Settings, settings
 from taskloom.agent.turn.decisions import Approval, Decision
 from taskloom.agent.turn.export import ThreadExport
@@ -28,15 +33,19 @@ from taskloom.memory.tasks import TaskGraph
 
 from .store import Shelf, SqliteShelf, ThreadInfo, Threads, run_config
 
-# ---- serialisation --------------------------------------------------------------------------------
-
-# ---- storage --------------------------------------------------------------------------------------
-
-
-# ---- talking --------------------------------------------------------------------------------------
-
 Show = Callable[[str, str], None]
 Ask = Callable[[Approval], bool | Decision]
+Revise = Callable[[TaskGraph, int], TaskGraph]
+
+
+class UndecidedError(RuntimeError):
+    """The last turn of the thread waits for an approval; nothing was changed."""
+
+    def __init__(self, thread: str, question: str) -> None:
+        super().__init__(
+            f"thread {thread!r} waits for a decision ({question!r}): "
+            f"make it in `taskloom chat --thread {quote(thread)}`"
+        )
 
 
 class Taskloom:
@@ -59,7 +68,8 @@ class Taskloom:
         kept: whether the home stays; see `default_services`.
         """
         given = given or settings()
-        services = services or default_services(given, kept=kept)  # first: a file with tools may be broken
+        if services is None:  # first: a file with tools may be broken
+            services = default_services(given, kept=kept)
         return cls(Threads(shelf_of(given), wait=given.lock_timeout), services)
 
     def __enter__(self) -> Self:
@@ -129,10 +139,44 @@ class Taskloom:
         """
         return self._turn({"feedback": "good" if good else "bad"}, thread, context, None, None)
 
+    def revise(self, change: Revise, *, thread: str = "main", context: Context | None = None) -> None:
+        """Change the tasks otherwise than by words, as a turn in which nothing is said.
+
+        Args:
+            change: gets the tasks and the number of the turn, and gives the tasks after it; the same graph
+                for no change. It runs once, and nobody else changes the thread meanwhile.
+            thread: the thread's id; it is made when first used.
+            context: who changes them; long-term memory hears of it.
+
+        Raises:
+            ForeignThreadError: the thread is another user's.
+            ThreadBusyError: another process is at work on the thread.
+            UndecidedError: its last turn waits for an approval.
+        """
+        context = context or Context()
+        with self._threads.lock(thread), self._threads.still(thread):
+            self.check_access(thread, context)
+            state = self.state(thread)
+            if approval := _approval(state.interrupts):
+                raise UndecidedError(thread, approval.question)
+            graph = TaskGraph(tasks_in(state.values.get("tasks", {})))
+            number = 1 + max([turn_of(state.values).number, *(node.turn for node in graph.values())])
+            after = change(graph, number)
+            changed = {key: node for key, node in after.items() if graph.get(key) is not node}
+            if not changed:
+                return
+            focus = dict.fromkeys([*reversed(changed), *state.values.get("focus", ())])
+            update = {
+                "owner": context.speaker, "turn": Turn(number=number, user=context.speaker), "tasks": changed,
+                "focus": tuple(focus)[:FOCUS], "question": None,
+            }  # fmt: skip
+            self.graph.update_state(run_config(thread), update, as_node="remember")
+        longterm = self.longterm if context.memory else None
+        Memory(longterm, context.speaker, thread).keep_units(after, [*changed], load_schemas(context.schemas))
+
     def pending(self, thread: str = "main") -> Approval | None:
         """What the thread waits for, if its last turn was left at an approval."""
-        interrupts = self.state(thread).interrupts
-        return Approval.model_validate(interrupts[0].value) if interrupts else None
+        return _approval(self.state(thread).interrupts)
 
     def decide(
         self,
@@ -177,6 +221,10 @@ class Taskloom:
         """All threads, the last used first."""
         return self._threads.list()
 
+    def still(self, thread: str, wait: float | None = None) -> AbstractContextManager[None]:
+        """No turn runs on a thread meanwhile; see `Threads.still`."""
+        return self._threads.still(thread, wait)
+
     def delete(self, thread: str) -> None:
         """Delete all that is kept of a thread."""
         self._threads.delete(thread)
@@ -219,8 +267,7 @@ class Taskloom:
                 turn, interrupts = part["data"].get("turn", turn), part["interrupts"]
             elif part["type"] == "messages" and show:
                 show(str(part["data"][0].text), part["data"][0].id or "")
-        approval = Approval.model_validate(interrupts[0].value) if interrupts else None
-        return turn, approval
+        return turn, _approval(interrupts)
 
 
 def shelf_of(given: Settings) -> Shelf:
@@ -236,6 +283,10 @@ def shelf_of(given: Settings) -> Shelf:
     from .postgres import PostgresShelf
 
     return PostgresShelf(given.database_url.get_secret_value(), wait=given.lock_timeout)
+
+
+def _approval(interrupts: tuple[Interrupt, ...]) -> Approval | None:
+    return Approval.model_validate(interrupts[0].value) if interrupts else None
 
 
 def _resume(decision: bool | Decision) -> Command[Any]:
