@@ -58,7 +58,7 @@ from tests.openai_server import Fault, OpenAIServer, Reply, Say, Trickle
 from tests.scripted import services
 
 TASKLOOM = Path(sys.executable).with_name("taskloom")
-COMMANDS = ("chat", "run", "demo", "threads", "tasks", "export", "import", "doctor", "memory", "tools")
+COMMANDS = ("chat", "run", "demo", "threads", "tasks", "export", "import", "doctor", "mcp", "memory", "tools")
 Invoke = Callable[..., Result]
 
 

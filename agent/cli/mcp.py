@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 HOST, PORT = "127.0.0.1", 8765
 MCP_EXAMPLES = examples(
-    "taskloom mcp                              for a host that starts it, on standard input and output",
-    "taskloom mcp --thread trip --user ann     this thread, and what is remembered of this user",
-    "taskloom mcp --http                       http://127.0.0.1:8765/mcp, for this machine",
-    "TASKLOOM_MCP_KEY=... taskloom mcp --http --host 0.0.0.0 --allow-host plans.example.org",
+    "taskloom mcp                          for a host that starts it",
+    "taskloom mcp --thread trip --user ann this thread, what this user told",
+    "taskloom mcp --http                   http://127.0.0.1:8765/mcp",
+    "taskloom mcp --http --host 0.0.0.0 --allow-host plans.example.org",
 )
 
 

@@ -123,7 +123,7 @@ def type_of(title: str, value: str) -> str | None:
 def type_named(title: str) -> str | None:
     """The name of the slots of a type that a slot's name ends with: 'price' for 'camp fee'."""
     kind = type_of(title, "")
-    return "price" if kind == "amount" else "length" if kind == "duration" else kind
+    return "price" if kind == "amount" else kind
 
 
 def names_a_type(title: str) -> bool:

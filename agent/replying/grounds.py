@@ -200,6 +200,8 @@ class Grounds:
             return True  # 'one of them'; the number of a line
         if re.search(r"\bturns?(?: \d+(?: and|,| to)?)? $", before):
             return number in self._turns
+        if re.match(r"\s*more changes\b", text[figure.end :]):  # those that a reply has no room for
+            return number < sum(len(one.changed) or 1 for one in self.turn.changes)
         if figure.measured:
             return False
         noun = stem(figure.unit or "")

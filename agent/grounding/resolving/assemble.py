@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from taskloom.agent.grounding.exact_places import Doubt, says_all
 from taskloom.agent.language import values
+from taskloom.agent.language.phrases import details_of
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import NOT_UNDERSTOOD, clip, word_set
 from taskloom.agent.plan.roles import is_member
@@ -48,6 +49,7 @@ _RELATIVE = re.compile(
 _OPEN = re.compile(r"\b(?:what|anything|which|who|how)\b", re.IGNORECASE)
 _SUBJECTS = word_set("i we you he she it they this that")
 _COUNTED = re.compile(r"\s*(\S+)\s+((?:[^\W\d]|[ '’-])+)")
+_WITH_DETAILS = re.compile(r"\b(?:from|for) \S", re.IGNORECASE)  # a trip for two people from Oslo
 _FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
 
 
@@ -145,6 +147,9 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
             told = self._details(clause, span.pair) if paired else self._details(clause) if last else []
             told += self._people(clause) if last else []
             node = self._known(title)
+            if node is None and _WITH_DETAILS.search(title):
+                title, spoken_of, _ = details_of(title)
+                told = [*spoken_of, *told]
             if node is None or not (told or items or node.id in self.new):
                 inside = whole or self._part_of()
                 node = self._made(title, inside.id if inside else None)

@@ -21,7 +21,7 @@ from .giving import ME, NOUNS, Giving
 from .plain import one
 from .resolver import POINTING, bare, content
 
-_OF_SLOTS = ("date", "time", "place", "who", "deadline", "price", "length", "number")
+_OF_SLOTS = ("date", "time", "place", "who", "deadline", "price", "duration", "number")
 
 
 class Exchanges(Giving):

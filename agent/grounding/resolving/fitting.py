@@ -29,7 +29,7 @@ _MENDS = re.compile(
     r"|better|let's (?:make|say))\b|\binstead\b|\brather\b",
     re.IGNORECASE,
 )
-OF_KIND = {"duration": "length", "amount": "price", "count": "number"}
+OF_KIND = {"amount": "price", "count": "number"}
 _CHANGED = re.compile(
     r"\b(?:now|moved?|moving|instead|changed?|switch\w*|swapp?\w*|no longer|new)\b", re.IGNORECASE
 )

@@ -41,7 +41,7 @@ ASKED_FOR = (
     (re.compile(r"\b(?:when|(?:which|what) (?:day|date)|date)\b", re.IGNORECASE), "date"),
     (re.compile(r"\bwhere\b", re.IGNORECASE), "place"),
     (re.compile(r"\bhow many\b", re.IGNORECASE), "number"),
-    (re.compile(r"\bhow long\b", re.IGNORECASE), "length"),
+    (re.compile(r"\bhow long\b", re.IGNORECASE), "duration"),
     (re.compile(r"\b(?:how much|cost|price)\b", re.IGNORECASE), "price"),
 )
 NOUNS = (
