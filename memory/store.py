@@ -11,10 +11,10 @@ import json
 import logging
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
@@ -318,12 +318,11 @@ class ChromaStore(BaseStore):
         """Chroma's client; what it raises becomes a StoreError."""
         if self._closed:
             raise StoreError(f"the memory in {self._where} is closed")
-        with explained(self._where):
-            if self._lease is not None:
-                with self._lease.using() as client:
-                    yield client
-            elif self._client is not None:
-                yield self._client
+        with (
+            explained(self._where),
+            self._lease.using() if self._lease else nullcontext(self._client) as client,
+        ):
+            yield cast("Client", client)
 
     def _batch(self, client: Client) -> int:
         """Records in one call: no more than Chroma takes, and no request larger than a server takes."""

@@ -16,7 +16,7 @@ from tests.postgres_server import PostgresServer, programs
 settings.register_profile(
     "quick", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("check", max_examples=1_000, parent=settings.get_profile("quick"))
+settings.register_profile("check", max_examples=300, parent=settings.get_profile("quick"))
 settings.register_profile("full", max_examples=10_000, parent=settings.get_profile("quick"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 

@@ -7,7 +7,7 @@ judged. The turns are those of
 - the recorded dialogues of tests/recordings, on the plans that a model's replies made, judged by what their
   authors expect;
 - the dialogues of tests/, which the patterns were written for: what they hold is to be trusted;
-- forms, said of plans that are made up (plans.py).
+- forms of authors whom the network has not read, said of plans that are made up (plans.py).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from unittest.mock import patch
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "training")]
 
+import forms  # noqa: E402
 import gold  # noqa: E402
 import plans  # noqa: E402
 from lines import load  # noqa: E402
@@ -134,8 +135,8 @@ class Cases:
                     yield replace(case, outcomes=(held, *case.outcomes[1:]))
 
     def formed(self, count: int, seed: int) -> Iterator[Case]:
-        """So many forms, said of plans that are made up."""
-        for turn, view, filling in plans.met(count, seed):
+        """So many forms of authors whom the network has not read, said of plans that are made up."""
+        for turn, view, filling in plans.met(count, seed, sorted(forms.UNREAD.iterdir())):
             found = self.candidates(turn.text, view)
             outcomes = [plans.tried(turn, view, filling, one.operations)[0] for one in found]
             yield Case("forms", "forms", turn.text, view, found, tuple(_OUTCOMES[one] for one in outcomes))

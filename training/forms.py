@@ -21,6 +21,7 @@ from pathlib import Path
 from lines import Dialogue, LineError, Turn, read_text
 
 FORMS = Path(__file__).parent / "forms"
+UNREAD = Path(__file__).parent / "forms_trust"  # of authors that only the trust in readings is fitted on
 APART = Path(__file__).parent / "forms_kept"  # of authors that nothing is trained on
 TYPES = ("name", "time", "date", "money", "count", "place", "phone", "text")
 STEPS = ("step", "stepping", "stepped", "thing")

@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import forms
 import gold
@@ -33,7 +34,7 @@ from taskloom.memory.dag import reach
 from taskloom.memory.operations import Add, Check, Clarify, Complete, Link, Operation, Remove, Update, apply
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
-KINDS, SLOTS, ITEMS, STEPS = (1, 2, 3), 5, 3, 4  # of a plan, and of each task of it
+KINDS, SLOTS, ITEMS, STEPS = (1, 2, 3, 5, 8), 5, 3, 4  # of a plan, and of each task of it
 OPENED = ("open", "open with details")
 NEW_SLOTS = ("detail", "two details", "three details", "detail inside talk", "correction in one breath")
 CHANGED = ("change", "change of a thing", "two changes")
@@ -384,9 +385,9 @@ def _answered(one: _Said, graph: TaskGraph, reply: str) -> bool:
 # ---- playing --------------------------------------------------------------------------------------
 
 
-def met(count: int, seed: int) -> Iterator[tuple[Turn, View, _Said]]:
+def met(count: int, seed: int, folders: Sequence[Path] = ()) -> Iterator[tuple[Turn, View, _Said]]:
     """Forms with the plans that they are said of; what was last spoken of is the task that they are about."""
-    chance, found = random.Random(seed), forms.authors()
+    chance, found = random.Random(seed), forms.authors(folders)
     kinds = [kind for _, those in found for kind in those]
     told = 0
     while told < count:

@@ -4,8 +4,8 @@
 
 The turns are those of `cases`: of the calibration voice and of some of the train voices (which the network
 has read: they count half) of training/dialogues, of the recorded dialogues of tests/recordings, of the
-dialogues of tests/, which the patterns were written for, and forms said of plans that are made up. The
-authors of HELD_OUT are scored only.
+dialogues of tests/, which the patterns were written for, and forms of authors whom it has not read, said of
+plans that are made up. The authors of HELD_OUT are scored only.
 
 Two parts are fitted: how much an utterance is of the last kind (logistic regression on the network's vector
 of it), and boosted trees on this and what `taskloom.agent.reading.signs` finds in each reading of each turn.
@@ -37,8 +37,8 @@ from taskloom.agent.reading.signs import signs
 
 OUT = ROOT / "agent" / "reading" / "trust.json"
 RECORDED, CALIBRATION, TRAIN, OWN, FORMS = "recorded", "calibration", "train", "own", "forms"
-WEIGHTS = {RECORDED: 2.0, CALIBRATION: 1.0, TRAIN: 0.5, OWN: 5.0, FORMS: 0.5}
-OF_FORMS = 3000  # turns
+WEIGHTS = {RECORDED: 2.0, CALIBRATION: 1.0, TRAIN: 0.5, OWN: 3.5, FORMS: 2.0}
+OF_FORMS = 4000  # turns
 EVERY = {TRAIN: 10}  # dialogue of those of a source
 FOLDS = 4
 SILENT = (0.05, 0.1, 0.15, 0.2)
@@ -77,7 +77,7 @@ class Turns:
             for _ in self.signs[at]
         ]
         boosted = GradientBoostingClassifier(
-            n_estimators=200, max_depth=4, learning_rate=0.06, subsample=0.6, max_features=0.2,
+            n_estimators=600, max_depth=5, learning_rate=0.06, subsample=0.6, max_features=0.2,
             min_samples_leaf=15, random_state=SEED,
         )  # fmt: skip
         boosted.fit(np.concatenate([self.signs[at] for at in given]), right, sample_weight=weight)

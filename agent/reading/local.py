@@ -37,7 +37,7 @@ Parser = Callable[[str, str, int], Sequence[Parse]]
 ACT, ACT_AT_HOME, PROPOSE = 0.6, 0.39, 0.3
 """From which probability on a reading is carried out, in general and where the words are of the kind that the
 patterns were written for, and from which it is proposed."""
-LEAD, HOME = 0.15, -0.5
+LEAD, HOME = 0.1, -0.5
 """Where the words are of that kind (from HOME on, see `at_home`), a reading of the network is taken before
 that of the patterns if it is this much likelier; else if it is likelier at all."""
 MANY = 100  # clauses are not taken in: what each does is tried on the plan that those before it leave

@@ -27,6 +27,14 @@ from taskloom.memory.words import STOP, words
 
 _NAME = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z][a-zé]+\b")
 _NUMBER = re.compile(r"\d+(?:[.:,]\d+)*")
+_SENTENCE = re.compile(
+    r"\b(?:i|we|you|he|she|they|it|us|them|that|which|who|is|are|was|were|has|have|had|will|would|should|can"
+    r"|could|must|been|be|so|but|because|please|actually|instead|also)\b",
+    re.IGNORECASE,
+)
+_LEADS = re.compile(
+    r"(?:to|on|for|in|at|by|with|of|from|and|or|about|concerning|until|go|put|need|will)\b", re.IGNORECASE
+)
 _TAKES = ("remove", "inactivate", "replace", "rollback", "undo", "merge", "split")
 
 
@@ -59,6 +67,7 @@ def signs(text: str, view: View, candidates: Sequence[Candidate]) -> list[dict[s
             **_parse_signs(text, one),
             **_effect_signs(text, view, one, known),
             **_unused_words(text, view.graph, one, known),
+            **_title_signs(one),
         }
         for one in candidates
     ]
@@ -110,6 +119,7 @@ class Known:
 _COMPARED = (
     "left words", "left numbers", "left names", "lost mentions", "doubts", "read but not done", "new tasks",
     "targets unnamed", "asked unnamed", "claims untrue", "not said", "typed titles", "kinds differ",
+    "said as sentences", "leads as titles", "commas in titles", "unmarked", "more than marked",
 )  # fmt: skip
 
 
@@ -202,6 +212,27 @@ def _effect_signs(text: str, view: View, mine: Candidate, known: Known) -> dict[
         "answers": float(last.rstrip().endswith("?")),
         "again": float(NOT_UNDERSTOOD in last),
         **{f"kind {kind}": min(3, sum(one.kind == kind for one in changes)) for kind in _KINDS},
+    }
+
+
+def _title_signs(mine: Candidate) -> dict[str, float]:
+    """Signs in the words that would be put: leftovers of a sentence are no titles, and were not marked so."""
+    put = [one for one in mine.operations if isinstance(one, Add | Update)]
+    titles = [one.title for one in put if one.title and not (isinstance(one, Add) and one.value)]
+    texts = [*titles, *(one.value for one in put if one.value)]
+    marked = [frozenset(words(span.text)) - STOP for one in mine.parse.clauses for span in one.mentions]
+    clauses = [frozenset(words(one.text)) for one in mine.parse.clauses]
+    own = [frozenset(words(text)) - STOP for text in texts]
+    return {
+        "said as sentences": sum(bool(_SENTENCE.search(text)) for text in texts),
+        "leads as titles": sum(bool(_LEADS.match(text)) for text in titles),
+        "commas in titles": sum("," in text for text in titles),
+        "unmarked": sum(bool(words_of) and words_of not in marked for words_of in own),
+        "more than marked": sum(
+            bool(words_of) and not any(words_of <= span for span in marked) for words_of in own
+        ),
+        "across clauses": sum(not any(words_of <= clause for clause in clauses) for words_of in own),
+        "parts of marks": sum(any(words_of < span for span in marked) for words_of in own if words_of),
     }
 
 

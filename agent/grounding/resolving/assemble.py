@@ -49,7 +49,9 @@ _RELATIVE = re.compile(
 _OPEN = re.compile(r"\b(?:what|anything|which|who|how)\b", re.IGNORECASE)
 _SUBJECTS = word_set("i we you he she it they this that")
 _COUNTED = re.compile(r"\s*(\S+)\s+((?:[^\W\d]|[ '’-])+)")
-_WITH_DETAILS = re.compile(r"\b(?:from|for) \S", re.IGNORECASE)  # a trip for two people from Oslo
+_TELLS_MORE = re.compile(
+    r"\bfrom [A-Z]|\bfor \w+ (?:people|persons|guests)\b"
+)  # a trip for two people from Oslo
 _FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
 
 
@@ -147,7 +149,7 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
             told = self._details(clause, span.pair) if paired else self._details(clause) if last else []
             told += self._people(clause) if last else []
             node = self._known(title)
-            if node is None and _WITH_DETAILS.search(title):
+            if node is None and _TELLS_MORE.search(title):
                 title, spoken_of, _ = details_of(title)
                 told = [*spoken_of, *told]
             if node is None or not (told or items or node.id in self.new):
