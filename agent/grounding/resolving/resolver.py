@@ -106,7 +106,9 @@ class Resolver(Ground):
         def scored(node: TaskNode) -> tuple[float, float]:
             return self._score(said, weights, node, near, slots=slots)
 
-        named = [graph[key] for key in candidates_by_stems(graph, said) | near.keys() if fits(graph[key])]
+        alike_said = candidates_by_stems(graph, said)
+        owners = {graph[key].parent for key in alike_said if is_slot(graph[key])} - {None}
+        named = [graph[key] for key in alike_said | near.keys() | owners if key and fits(graph[key])]
         scores = {node.id: scored(node) for node in named}
         others = self._plain(scores, fits, slots=slots)
         if (other := next(others, None)) is not None:
@@ -171,6 +173,7 @@ class Resolver(Ground):
         """How well words mean a task, and the part of them that is in it; weights: of the words."""
         title, value, kind, own = stems_in(node)
         above: list[frozenset[str]] | None = None
+        owned: frozenset[str] | None = None
         got = total = 0.0
         for word, weight in zip(said, weights, strict=True):
             total += weight
@@ -182,6 +185,8 @@ class Resolver(Ground):
                 part = 0.8
             elif word in kind:
                 part = 0.6
+            elif word in (owned := self._owned(node) if owned is None else owned):
+                part = 0.7
             else:
                 above = above or [stems_in(one).title for one in self.graph.ancestors(node.id)]
                 part = 0.35 if any(word in one for one in above) else 0.0
@@ -190,6 +195,13 @@ class Resolver(Ground):
         covered = len(own.intersection(said)) / max(1, len(own))
         unfit = 0.5 if is_slot(node) and not slots else 0.0
         return 3 * named + 0.6 * covered + 0.5 / (1 + near.get(node.id, 99)) - unfit, named
+
+    def _owned(self, node: TaskNode) -> frozenset[str]:
+        """The stems in the values of a task's slots: by these it is named as well."""
+        if is_slot(node):
+            return frozenset()
+        slots = [part for part in self.graph.parts(node.id) if is_slot(part)]
+        return frozenset().union(*(stems_in(part).value for part in slots))
 
     def _near(self) -> dict[str, float]:
         """How far tasks are from what was last spoken of."""
