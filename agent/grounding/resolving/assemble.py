@@ -70,7 +70,7 @@ class Assembled:
 def assemble(clauses: Iterable[Clause], said: str, view: View) -> Assembled:
     """What clauses do to the plan, each on what those before it left; a question for what has no place."""
     grounder = Assembler(view, said)
-    clauses = _plain(clauses)
+    clauses = grounder.about(_plain(clauses))
     for clause in clauses:
         _carry_out(grounder, clause, clauses)
     return grounder.assembled()
@@ -84,7 +84,7 @@ def assemble_all(readings: Sequence[Sequence[Clause]], said: str, view: View) ->
     known: dict[tuple[int, object], Assembler] = {}  # by what was done before it, and the clause
     found = []
     for reading in readings:
-        grounder, clauses = begun, _plain(reading)
+        grounder, clauses = begun, begun.about(_plain(reading))
         parts = tuple(clause for clause in clauses if clause.act == "split")
         for clause in clauses:
             key = id(grounder), parts if clause.act == "split" else clause
@@ -146,11 +146,14 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
             title, last = with_amount(clause, span), span is titles[-1]
             told = self._details(clause, span.pair) if paired else self._details(clause) if last else []
             told += self._people(clause) if last else []
-            node = self._known(title)
+            known = self.known_as(span.text)
+            node = self._known(title) or known
             if node is None and _WITH_DETAILS.search(title):
                 title, spoken_of, _ = details_of(title)
                 told = [*spoken_of, *told]
-            if node is None or not (told or items or node.id in self.new):
+            if node is not None and node is known and not (told or items):
+                self.touch(node.id)  # 'our party, then': nothing is new
+            elif node is None or not (told or items or node.id in self.new):
                 inside = whole or self._part_of()
                 node = self._made(title, inside.id if inside else None)
             for one_told in told:

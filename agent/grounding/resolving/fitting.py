@@ -21,8 +21,9 @@ from taskloom.memory.embed import packaged
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
+from .joining import Joining
 from .plain import one
-from .resolver import Resolver, content
+from .resolver import content
 
 _MENDS = re.compile(
     r"^\W*(?:no|nope|nah|not|actually|sorry|wait|make (?:it|that)|rather|or rather|correction|instead|i mean"
@@ -35,7 +36,7 @@ _CHANGED = re.compile(
 )
 
 
-class Fitting(Resolver, Exact):
+class Fitting(Joining, Exact):
     """Values in the slots of tasks; steps: what was done so far, doubts: how many clauses had no place."""
 
     def __init__(self, view: View, said: str) -> None:

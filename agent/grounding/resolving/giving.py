@@ -72,7 +72,7 @@ class Giving(Fitting):
         Raises:
             Doubt: what it is about is not clear.
         """
-        self.clause = clause = self._of_a_thing(clause)
+        self.clause = clause = self._of_a_thing(self.joined(clause))
         name = "ask" if clause.act.startswith("ask.") else clause.act
         act: Callable[[Clause], None] | None = getattr(self, f"_read_{name}", None)
         if act is not None:
@@ -125,6 +125,8 @@ class Giving(Fitting):
             found.append(node)
         excepted = [self.which(bare(span.text), slots=slots, gone=gone) for span in clause.all("E")]
         spared = {node.id for node in excepted if node is not None}
+        parts = found if clause.act == "remove" else found[len(clause.all("T")) :] if "T" in roles else []
+        spared |= {above.id for node in parts for above in self.graph.ancestors(node.id)}  # 'X of the Y'
         return [node for node in dict.fromkeys(found) if node.id not in spared]
 
     def says_all(self, name: str) -> bool:
