@@ -13,8 +13,10 @@ _CORRECTED = re.compile(
     r"\b(?:no,? wait|wait,? no|scratch that|i mean(?:t)?|or rather|make that|nvm|never ?mind|or no)\b",
     re.IGNORECASE,
 )
-_ORDERS = word_set("swap undo redo overwrite")  # a plan is told so, and nobody plans to
+_ORDERS = word_set("swap undo redo overwrite exclude include")  # a plan is told so, and nobody plans to
 _LEADING = word_set("concerning regarding with on in for to within about at from as per")  # 'With the party'
+_TELLING = word_set("i i'm i've we we're we've let next")  # 'I learned two things', 'let the town be Rome'
+_POINTING_BACK = word_set("it them namely")  # 'give it back': of something that is there
 _LONGEST = 12  # words of a title that is a name, and no sentence
 _POINTING = word_set("them it they he she here there")  # 'them green', 'here by May 5': a leftover, no name
 _NO_NAMES = word_set(
@@ -50,7 +52,9 @@ def _is_no_title(one: Operation) -> bool:
     if not isinstance(one, Add | Update) or not one.title or one.value is not None:
         return False
     told = re.findall(r"[\w'’-]+", one.title.lower())
-    return len(told) > _LONGEST or (len(told) > 1 and told[0] in _LEADING)
+    return len(told) > _LONGEST or (
+        len(told) > 1 and (told[0] in _LEADING | _TELLING or bool(_POINTING_BACK & {*told}))
+    )
 
 
 def _is_no_person(one: Operation, graph: TaskGraph) -> bool:

@@ -188,10 +188,12 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
         return found.node if said == held or (found.named > 0.99 and said <= held) else None
 
     def _read_add(self, clause: Clause) -> None:
+        clause = self._as_item(clause)
         whole = self.place(clause) or (self.meant(one(clause, "T")) if one(clause, "T") else None)
         whole = whole or (self._container() if not one(clause, "TW") else None)
         if clause.all("S") and not clause.all("V"):
-            whole = self._list_named(one(clause, "S"), whole)
+            named = bool(clause.all("TW"))
+            whole = self._list_named(one(clause, "S"), whole if named else self.whole_spoken_of())
         items = [with_amount(clause, span) for span in clause.all("I") or clause.all("P") or clause.all("V")]
         if whole is None and one(clause, "TW"):
             whole = self._made(one(clause, "WT"))
@@ -284,7 +286,8 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
             return self._made(name or one(clause, "I"), (beside.parent or beside.id) if beside else None)
         if node is None:
             raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
-        return node
+        spoken_of = not name and not clause.all("IW") and not whole
+        return (self.whole_spoken_of() or node) if spoken_of and not is_slot(node) else node
 
     def _subject(self, clause: Clause) -> TaskNode | None:
         """What the unmarked words before a value name in full: 'the balloons are in the boot'."""
@@ -361,7 +364,7 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
         node = self.meant(named, slots=True, gone=None, within=self.place(clause))
         if node is None:
             raise Doubt("What should be as it was?")
-        node = (self.slot_in(node, one(clause, "S")) if one(clause, "S") else None) or node
+        node = self._slot_back(node, clause)
         value = self._former(node, one(clause, "V"))
         original = "original" if _FIRST.search(words_outside(clause, "TSW")) else None
         self._act("back", task=node.id, old=original, value=value)
@@ -417,29 +420,6 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
         if found is not None and found.named > NAMED and found.score > SURE:
             return self.task_of(found.node)
         return self._or_new(asked, None)
-
-    def _listing(self, clause: Clause) -> TaskNode | None:
-        """The list that a clause names (S), else what it says it is in, else the topic."""
-        place, name = self.place(clause), one(clause, "S")
-        named = (self.which(name, within=place) or self.which(name)) if name else None
-        return named or place or self.topic()
-
-    def _read_only(self, clause: Clause) -> None:
-        whole, spans = self._listing(clause), clause.all("ITE")
-        if whole is not None and not self.listed(whole) and whole.parent:
-            whole = self.graph[whole.parent]
-        if whole is None:
-            raise Doubt("Which list should hold only that?")
-        kept = [self.which(bare(span.text), within=whole) for span in spans]
-        if None in kept:
-            kept = [self.which(bare(span.text)) for span in spans]
-        lists = {node.parent for node in kept if node is not None}
-        if len(lists) == 1 and None not in kept and (above := lists.pop()) is not None:
-            whole = self.graph[above]  # the list that they are all in
-        if any(node is None for node in kept) or not kept:
-            raise Doubt(f"What of {self.describe(whole)} should stay?")
-        named = [node for node in kept if node is not None]
-        self._act("only", task=whole.id, items=items_of([n.title for n in named], [n.id for n in named]))
 
     def _read_yes(self, _: Clause) -> None:
         self._act("yes")

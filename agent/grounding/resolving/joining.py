@@ -15,12 +15,14 @@ from taskloom.memory.words import STOP, words
 
 from .resolver import Resolver, bare, content
 
-_BETWEEN = re.compile(r"\s*(?:\b(?:of|for|at|to|with)\b)?\s*(?:\b(?:the|my|our|this|that)\b)?\s*", re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"\s*(?:\b(?:of|for|at|to|with)\b)?\s*(?:\b(?:the|my|our|this|that)\b)?\s*", re.IGNORECASE
+)
 _DEFINITE = re.compile(r"(?:the|my|our|your|his|her|their|this|that)\b|\S+['’]s\s", re.IGNORECASE)
 _POINTING = word_set("this that these those it all both of")
 _HEAD_ENDS = re.compile(r"\s+(?:of|for|at|to|with|in|on|from|by|due|about)\s+|[,:(]", re.IGNORECASE)
 _ABOUT = re.compile(
-    r"\W*(?:(?:all|both|each) of )?(?:this|that|these|those|it|both|all)\b.*\b(?:about|for|of|on|to|concerns?)\b",
+    r"\W*(?:(?:all|both|each) of )?(?:this|that|these|those|it|both|all)\b.*\b(?:about|for|of|on|to)\b",
     re.IGNORECASE,
 )
 
@@ -50,7 +52,9 @@ class Joining(Resolver):
     def _names_one(self, text: str, *parts: Mention) -> bool:
         """Whether words name one plan in full, and each of the parts gives some of them."""
         said = set(content(text))
-        if any(STOP.issuperset(words(part.text)) or (part.role == "V" and kind_of(part.text)) for part in parts):
+        if any(
+            STOP.issuperset(words(part.text)) or (part.role == "V" and kind_of(part.text)) for part in parts
+        ):
             return False
         return any(
             said <= stems_in(node).title | self._owned(node) | stems_in(node).kind
@@ -58,7 +62,7 @@ class Joining(Resolver):
         )
 
     def about(self, clauses: Sequence[Clause]) -> tuple[Clause, ...]:
-        """Clauses without one that only says what they are about: 'They quoted $5. This is for the van.'"""
+        """Clauses without the last one where it only says what they are about: 'This is for the van'."""
         last = clauses[-1] if len(clauses) > 1 else None
         if last is None or not _ABOUT.match(last.text):
             return tuple(clauses)
@@ -90,7 +94,9 @@ class Joining(Resolver):
                 continue
             same = head == _head(node.title)
             modifiers = {
-                stem for word in re.findall(r"\b[a-z][\w-]*", _before_head(node.title)) for stem in words(word)
+                stem
+                for word in re.findall(r"\b[a-z][\w-]*", _before_head(node.title))
+                for stem in words(word)
             } - {head}
             if not missing or proper & stems_in(node).title or (same and (proper or modifiers <= said)):
                 found.append(node)

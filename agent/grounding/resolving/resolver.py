@@ -35,7 +35,7 @@ _ORDINALS = {
     for word in names.split()
 } | {"last": -1, "latter": -1}
 _LEAD = re.compile(
-    r"(?:(?:a|an|the|my|our|his|her|their|your|some|on|at|in|for|to|by|of|with|from|and)\s+)+(?=\S)",
+    r"(?:(?:a|an|the|my|our|his|her|its|their|your|some|on|at|in|for|to|by|of|with|from|and)\s+)+(?=\S)",
     re.IGNORECASE,
 )
 SURE, NAMED = 1.2, 0.34  # a candidate scores this at least, and this part of the mention's words is in it
@@ -151,6 +151,10 @@ class Resolver(Ground):
         found = self.best(mention, slots=slots, gone=gone, within=within)
         if found is None or found.named < NAMED or found.score < SURE:
             return None
+        if found.named < 0.99 and gone is False and found.node.parent is None and within is None:
+            left = self.best(mention, slots=slots, gone=True)
+            if left is not None and left.named > 0.99 and left.node.parent is None:
+                return None  # 'the London parcel' is cancelled, and the one to Atlanta is another one
         self.margins.append(found.margin)
         if found.rival is not None and self._lately(found.rival) == self._lately(found.node):
             options = [self.describe(found.node), self.describe(found.rival)]
@@ -224,7 +228,8 @@ class Resolver(Ground):
         turn = self.view.turn
         now = [key for key in self.focus if key in self.graph and self.graph[key].turn == turn]
         clause = self.clause
-        kinds = {kind_of(one.text) for one in clause.all("V")} if clause is not None else set()
+        plain = clause is not None and not clause.all("S")  # the 'bank phone' is no 'library phone'
+        kinds = {kind_of(one.text) for one in clause.all("V")} if clause is not None and plain else set()
         given = (
             tuple(self.focus), tuple(now if self.operations else ()), (before, reply),
             clause.text if clause is not None else "", frozenset(kind for kind in kinds if kind is not None),
@@ -235,6 +240,22 @@ class Resolver(Ground):
             self.memo.topic[key] = self.graph, topic_of(self.graph, *given, WEIGHTS[which])
         found = self.memo.topic[key][1]
         return self.graph[found] if found is not None else None
+
+    def whole_spoken_of(self) -> TaskNode | None:
+        """The topic; where this is a list in a task, the task: a list has no slots and no lists in it."""
+        topic = self.topic()
+        while topic is not None and topic.parent and self._is_plain_list(topic):
+            topic = self.graph[topic.parent]
+        return topic
+
+    def _is_plain_list(self, node: TaskNode) -> bool:
+        parts = self.graph.parts(node.id)
+        named = words(node.title)
+        return node.value is None and (
+            bool(parts) and all(is_member(part) and not is_assignee(part) for part in parts)
+            if "list" not in named
+            else not any(is_slot(part) for part in parts)
+        )
 
     def task_of(self, node: TaskNode) -> TaskNode:
         """The task that a slot is of; any other is its own."""
