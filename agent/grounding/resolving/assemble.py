@@ -17,7 +17,7 @@ from taskloom.agent.language.phrases import details_of
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import NOT_UNDERSTOOD, clip, word_set
 from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import is_slot
+from taskloom.agent.plan.topic import is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Detail, Step
@@ -281,6 +281,14 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
             node = self.which(one(clause, "I"), slots=True)
         if not name and old and (held := self.which(old, slots=True)) is not None and held.value is not None:
             return held
+        if (
+            node is not None
+            and not name
+            and clause.all("O")
+            and not clause.all("IWS")
+            and self._holds(node, old)
+        ):
+            raise Doubt(f"I do not find “{old}” in the plan. What should be {one(clause, 'V')}?")
         if node is None and (name or one(clause, "I")):
             beside = self.topic()
             return self._made(name or one(clause, "I"), (beside.parent or beside.id) if beside else None)
@@ -288,6 +296,11 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
             raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
         spoken_of = not name and not clause.all("IW") and not whole
         return (self.whole_spoken_of() or node) if spoken_of and not is_slot(node) else node
+
+    def _holds(self, node: TaskNode, old: str) -> bool:
+        """Whether a task has a value of the kind of one that it never had, which would be lost."""
+        kind = kind_of(old)
+        return kind is not None and any(kind_held(part) == kind for part in self.graph.parts(node.id))
 
     def _subject(self, clause: Clause) -> TaskNode | None:
         """What the unmarked words before a value name in full: 'the balloons are in the boot'."""
@@ -399,6 +412,7 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
         else:
             found = [self.meant(name, within=whole) or self._or_new(name, whole) for name in names]
         excepted = [self.which(bare(span.text)) for span in clause.all("E")]
+        excepted += [above for node in found for above in self.graph.ancestors(node.id) if len(names) > 1]
         for node in found:
             if node in excepted:
                 continue

@@ -66,7 +66,7 @@ class Fitting(Joining, Exact):
         )
 
     def _having_slot(self, topic: TaskNode, clause: Clause) -> TaskNode:
-        """The topic; the task that has the slot which is named, where that must be there and the topic has none."""
+        """The topic; where it has no slot of the name that must be there, the task that has one."""
         names = clause.all("S")
         given = clause.act in ("add", "task", "assign") or (clause.act == "set" and not _changes(clause))
         if not names or clause.all("TWI") or given:

@@ -15,11 +15,11 @@ from functools import lru_cache
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.grounding.ladder.workspace import Ground
 from taskloom.agent.language.typed import kind_of
-from taskloom.agent.language.wording import word_set
+from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, word_set
 from taskloom.agent.plan.held import alike, candidates_by_stems, first_of, stems_in, tasks_with_stem
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import WEIGHTS, is_slot, topic_of
+from taskloom.agent.plan.topic import WEIGHTS, is_slot, share_named, topic_of
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import View
 from taskloom.memory.tasks import TaskGraph, TaskNode
@@ -221,7 +221,12 @@ class Resolver(Ground):
     # ---- what is spoken of ---------------------------------------------------------------------
 
     def topic(self) -> TaskNode | None:
-        """What is spoken of where nothing is named, by all signs of `topic`."""
+        """What is spoken of where nothing is named, by all signs of `topic`.
+
+        After a message that was not taken in: the plan that it named.
+        """
+        if not self.operations and (missed := self._named_in_vain()) is not None:
+            return missed
         before, reply = self.view.exchanges[-1] if self.view.exchanges else ("", "")
         if not reply and self.view.question is not None:
             reply = self.view.question.question
@@ -241,6 +246,21 @@ class Resolver(Ground):
         found = self.memo.topic[key][1]
         return self.graph[found] if found is not None else None
 
+    def _named_in_vain(self) -> TaskNode | None:
+        """The one plan that the message before named in full, where it was not taken in."""
+        before, reply = self.view.exchanges[-1] if self.view.exchanges else ("", "")
+        if NOT_UNDERSTOOD not in reply and DID_YOU_MEAN not in reply:
+            return None
+        said = set(content(before))
+        plans = [node for node in self.graph.parts(None) if node.value is None and said & stems_in(node).own]
+        named = [
+            node for node in plans
+            if share_named(node.title, said) > 0.99 or len(said & (stems_in(node).own | self._owned(node))) > 1
+        ]  # fmt: skip
+        most = max((share_named(node.title, said) for node in named), default=0.0)
+        best = [node for node in named if share_named(node.title, said) == most]
+        return best[0] if len(best) == 1 else None
+
     def whole_spoken_of(self) -> TaskNode | None:
         """The topic; where this is a list in a task, the task: a list has no slots and no lists in it."""
         topic = self.topic()
@@ -250,12 +270,8 @@ class Resolver(Ground):
 
     def _is_plain_list(self, node: TaskNode) -> bool:
         parts = self.graph.parts(node.id)
-        named = words(node.title)
-        return node.value is None and (
-            bool(parts) and all(is_member(part) and not is_assignee(part) for part in parts)
-            if "list" not in named
-            else not any(is_slot(part) for part in parts)
-        )
+        members = bool(parts) and all(is_member(part) and not is_assignee(part) for part in parts)
+        return node.value is None and (members or "list" in words(node.title))
 
     def task_of(self, node: TaskNode) -> TaskNode:
         """The task that a slot is of; any other is its own."""
