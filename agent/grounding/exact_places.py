@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from taskloom.agent.grounding.ladder.workspace import Ground, same_value
 from taskloom.agent.language import clarifications, values
-from taskloom.agent.language.typed import type_named, type_of
+from taskloom.agent.language.typed import kind_of, type_named, type_of
 from taskloom.agent.language.wording import base, clip, entries, join
 from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
@@ -39,6 +39,9 @@ class Doubt(Exception):
     def __init__(self, question: str, options: Sequence[str] = (), choices: Sequence[Operation] = ()) -> None:
         super().__init__(question)
         self.question, self.options, self.choices = question, tuple(options), tuple(choices)
+
+
+_BY_KIND = {"amount": "price", "date": "date", "time": "time", "duration": "duration"}
 
 
 class Places(Ground):
@@ -147,11 +150,11 @@ class Places(Ground):
             )  # fmt: skip
         return alike[0] if alike else None
 
-    def plain_slot(self, whole: TaskNode, name: str) -> TaskNode | None:
+    def plain_slot(self, whole: TaskNode, name: str, value: str = "") -> TaskNode | None:
         """The slot of a task that is named only by its type, where another name ends with that.
 
         'date' for the 'moving date', 'number' for the 'number of copies': it came without its noun.
-        None where another slot may hold what is named.
+        None where another slot may hold what is named. value: what it would be.
         """
         wanted = (
             _head(name) if _head(name) == "number" or name.lower().startswith("number") else type_named(name)
@@ -159,6 +162,7 @@ class Places(Ground):
         slots = [
             node for node in self.graph.parts(whole.id) if node.value is not None and not is_member(node)
         ]
+        wanted = wanted or _BY_KIND.get(kind_of(value) or "")
         plain = [node for node in slots if slot_name(node.title) == wanted]
         kinds = {type_of(node.title, node.value or "") for node in plain}
         alike = [node for node in slots if type_of(node.title, node.value or "") in kinds]

@@ -15,7 +15,7 @@ from taskloom.agent.grounding.exact_places import Doubt, says_all
 from taskloom.agent.language import values
 from taskloom.agent.language.phrases import details_of
 from taskloom.agent.language.typed import kind_of
-from taskloom.agent.language.wording import NOT_UNDERSTOOD, clip, word_set
+from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip, word_set
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
@@ -172,7 +172,7 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
             return self.graph.get(made[-1].parent or "") if not is_member(made[-1]) else None
         plans = self.graph.parts(None)
         reply = self.view.exchanges[-1][1] if self.view.exchanges else ""
-        if len(plans) != 1 or not reply.rstrip().endswith("?"):
+        if len(plans) != 1 or not reply.rstrip().endswith("?") or DID_YOU_MEAN in reply:
             return None
         asked = re.split(r"(?<=[.!])\s", reply)[-1]
         return plans[0] if self.listed(plans[0]) or _OPEN.search(asked) else None

@@ -80,6 +80,15 @@ class Fitting(Joining, Exact):
         near = [key for key in lately if key in owners]
         return self.graph[near[0]] if near else self.graph[owners[0]] if len(owners) == 1 else topic
 
+    def _changed(self, owner: TaskNode, told: Detail, clause: Clause) -> TaskNode | None:
+        """The slot that a clause gives a new value by another name: the one of its old value, or its type."""
+        old, kind = set(content(one(clause, "OX"))), kind_of(told.value)
+        slots = [part for part in self.graph.parts(owner.id) if is_slot(part) and not is_assignee(part)]
+        saying = [part for part in slots if old and old <= set(words(part.value or ""))]
+        if len(saying) == 1 and kind_held(saying[0]) in (kind, None):
+            return saying[0]
+        return self.plain_slot(owner, told.slot.replace("_", " "), told.value)
+
     def _same_value(self, owner: TaskNode, told: Detail, clause: Clause) -> TaskNode | None:
         """The slot of a task whose value a new one without a name takes the place of."""
         mends = bool(clause.all("XO")) or _MENDS.search(clause.text) is not None
@@ -158,7 +167,7 @@ class Fitting(Joining, Exact):
                 value = with_number(held_slot.value or "", value)
             self._act("set", task=held_slot.id, value=value)
             return
-        plain = self.plain_slot(owner, told.slot.replace("_", " ")) if named and _changes(clause) else None
+        plain = self._changed(owner, told, clause) if named and _changes(clause) else None
         if plain is not None and plain.turn != self.view.turn:
             self._act("set", task=plain.id, value=told.value)
             return

@@ -11,6 +11,7 @@ from taskloom.agent.language import values
 from taskloom.agent.language.typed import hour, kind_of
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import slot_name
+from taskloom.agent.plan.held import stems_in
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_slot, share_named
@@ -33,6 +34,7 @@ _GOES_ON = re.compile(
     rf"|our|his|her|their|\d+|{'|'.join(values.NUMBER_WORDS)})\b.*)?",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(r"([a-z]{4,}) (\d+(?:\.\d+)+)")
 _EVERY = word_set("all both each every")
 ASKED_FOR = (
     (re.compile(r"\bwho\b", re.IGNORECASE), "who"),
@@ -101,8 +103,18 @@ class Giving(Fitting):
 
     def place(self, clause: Clause) -> TaskNode | None:
         """The task that a clause says it is in; where its words only fit a slot, the task of this."""
-        node = self.meant(one(clause, "W")) if one(clause, "W") else None
+        name = one(clause, "W")
+        node = self.meant(name) if name else None
+        weak = node is not None and not self.graph.parts(node.id) and not self._says_half(name, node)
+        if weak:
+            return self.known_as(f"the {name}")
         return self.task_of(node) if node is not None and node.value is not None else node
+
+    def _says_half(self, name: str, node: TaskNode) -> bool:
+        """Whether most of the words of a name are in a task's title or value; of a pronoun none need be."""
+        said = set(content(name))
+        held = stems_in(node).title | stems_in(node).value | stems_in(node).kind
+        return said <= POINTING or 2 * len(said & held) > len(said)
 
     def each(
         self, clause: Clause, *, roles: str = "TIP", slots: bool = False, gone: bool | None = False
@@ -264,6 +276,8 @@ class Giving(Fitting):
                 continue  # in the title of what it counts
             value = bare(span.text) or span.text.strip()
             name = named.get(number)
+            if name is None and (numbered := _NUMBERED.fullmatch(value)) is not None:
+                name, value = numbered[1], numbered[2]  # 'version 1.9' is no date
             slot = slot_name(bare(name)) if name else self._slot_for(span.text, clause.text[: span.start])
             if name is None and slot in {one.slot for one in found}:
                 slot = slot_name(word_before(clause, span)) or slot

@@ -255,7 +255,8 @@ class Resolver(Ground):
         plans = [node for node in self.graph.parts(None) if node.value is None and said & stems_in(node).own]
         named = [
             node for node in plans
-            if share_named(node.title, said) > 0.99 or len(said & (stems_in(node).own | self._owned(node))) > 1
+            if share_named(node.title, said) > 0.99
+            or len(said & (stems_in(node).own | self._owned(node))) > 1
         ]  # fmt: skip
         most = max((share_named(node.title, said) for node in named), default=0.0)
         best = [node for node in named if share_named(node.title, said) == most]
