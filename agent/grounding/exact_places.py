@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from taskloom.agent.grounding.ladder.workspace import Ground, same_value
 from taskloom.agent.language import clarifications, values
-from taskloom.agent.language.typed import kind_of, type_named, type_of
+from taskloom.agent.language.typed import kind_of, type_named
 from taskloom.agent.language.wording import base, clip, entries, join
 from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
@@ -154,7 +154,7 @@ class Places(Ground):
         """The slot of a task that is named only by its type, where another name ends with that.
 
         'date' for the 'moving date', 'number' for the 'number of copies': it came without its noun.
-        None where another slot may hold what is named. value: what it would be.
+        value: what it would be.
         """
         wanted = (
             _head(name) if _head(name) == "number" or name.lower().startswith("number") else type_named(name)
@@ -164,9 +164,7 @@ class Places(Ground):
         ]
         wanted = wanted or _BY_KIND.get(kind_of(value) or "")
         plain = [node for node in slots if slot_name(node.title) == wanted]
-        kinds = {type_of(node.title, node.value or "") for node in plain}
-        alike = [node for node in slots if type_of(node.title, node.value or "") in kinds]
-        return plain[0] if wanted is not None and len(plain) == len(alike) == 1 else None
+        return plain[0] if len(plain) == 1 and _head(name) not in ("deadline", "due") else None
 
     def give(self, whole: TaskNode | None, name: str, value: str, said: str, *, listed: bool = False) -> None:
         """Give a slot of a task its value, new or changed; listed: a new slot of a schema, by its name."""

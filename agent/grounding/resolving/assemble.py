@@ -152,7 +152,7 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
                 title, spoken_of, _ = details_of(title)
                 told = [*spoken_of, *told]
             if node is not None and node is known and not (told or items):
-                self.touch(node.id)  # 'our party, then': nothing is new
+                self.framed = node.id  # 'our party, then': nothing is new
             elif node is None or not (told or items or node.id in self.new):
                 inside = whole or self._part_of()
                 node = self._made(title, inside.id if inside else None)

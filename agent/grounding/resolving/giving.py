@@ -76,6 +76,9 @@ class Giving(Fitting):
         """
         self.clause = clause = self._of_a_thing(self.joined(clause))
         name = "ask" if clause.act.startswith("ask.") else clause.act
+        named = clause.all("T") if clause.act == "chat" else []
+        framed = self.known_as(named[0].text) if named else None
+        self.framed = framed.id if framed is not None else self.framed
         act: Callable[[Clause], None] | None = getattr(self, f"_read_{name}", None)
         if act is not None:
             act(clause)

@@ -72,6 +72,7 @@ class Resolver(Ground):
         self.margins: list[float] = []
         self.clause: Clause | None = None
         self.memo = Memo()
+        self.framed = ""  # the plan that this message only named, for what comes after that
 
     def best(
         self, mention: str, *, slots: bool = False, gone: bool | None = False, within: TaskNode | None = None
@@ -225,6 +226,8 @@ class Resolver(Ground):
 
         After a message that was not taken in: the plan that it named.
         """
+        if self.framed in self.graph and not self.operations:
+            return self.graph[self.framed]
         if not self.operations and (missed := self._named_in_vain()) is not None:
             return missed
         before, reply = self.view.exchanges[-1] if self.view.exchanges else ("", "")
