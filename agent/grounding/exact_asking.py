@@ -157,6 +157,7 @@ class Asking(Places):
             held = self.slot_in(node, words)
         except Doubt:
             held = None
+        held = held or self.plain_slot(node, words)
         own = [one for one in self.graph.parts(node.id) if one.value]
         timed = [one.id for one in own if words in _WHEN and values.kind_of(one.value or "") == "time"]
         if held is not None:

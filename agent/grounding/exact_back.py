@@ -98,7 +98,8 @@ class Back(Places):
         changed = [part for part in self.graph.subtree(node.id, gone=True)[1:] if part.history]
         if step.value:
             once = [p for p in changed if any(says_all(s.value or s.title, step.value) for s in p.history)]
-            changed = once or changed
+            other = [p for p in once if not says_all(p.value or p.title, step.value)]
+            changed = other or once or changed
         latest = max((part.turn for part in changed), default=0)
         last = [part for part in changed if part.turn == latest]
         if len(last) > 1:

@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from taskloom.agent.grounding.ladder.workspace import Ground, same_value
 from taskloom.agent.language import clarifications, values
+from taskloom.agent.language.typed import kind_of, type_named
 from taskloom.agent.language.wording import base, clip, entries, join
 from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
@@ -38,6 +39,9 @@ class Doubt(Exception):
     def __init__(self, question: str, options: Sequence[str] = (), choices: Sequence[Operation] = ()) -> None:
         super().__init__(question)
         self.question, self.options, self.choices = question, tuple(options), tuple(choices)
+
+
+_BY_KIND = {"amount": "price", "date": "date", "time": "time", "duration": "duration"}
 
 
 class Places(Ground):
@@ -145,6 +149,22 @@ class Places(Ground):
                 [Update(task=node.id, value=value) for node in alike] if value is not None else (),
             )  # fmt: skip
         return alike[0] if alike else None
+
+    def plain_slot(self, whole: TaskNode, name: str, value: str = "") -> TaskNode | None:
+        """The slot of a task that is named only by its type, where another name ends with that.
+
+        'date' for the 'moving date', 'number' for the 'number of copies': it came without its noun.
+        value: what it would be.
+        """
+        wanted = (
+            _head(name) if _head(name) == "number" or name.lower().startswith("number") else type_named(name)
+        )
+        slots = [
+            node for node in self.graph.parts(whole.id) if node.value is not None and not is_member(node)
+        ]
+        wanted = wanted or _BY_KIND.get(kind_of(value) or "")
+        plain = [node for node in slots if slot_name(node.title) == wanted]
+        return plain[0] if len(plain) == 1 and _head(name) not in ("deadline", "due") else None
 
     def give(self, whole: TaskNode | None, name: str, value: str, said: str, *, listed: bool = False) -> None:
         """Give a slot of a task its value, new or changed; listed: a new slot of a schema, by its name."""

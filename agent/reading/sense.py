@@ -13,12 +13,16 @@ _CORRECTED = re.compile(
     r"\b(?:no,? wait|wait,? no|scratch that|i mean(?:t)?|or rather|make that|nvm|never ?mind|or no)\b",
     re.IGNORECASE,
 )
-_ORDERS = word_set("swap undo redo")  # a plan is told so, and nobody plans to
+_ORDERS = word_set("swap undo redo overwrite exclude include")  # a plan is told so, and nobody plans to
+_LEADING = word_set("concerning regarding with on in for to within about at from as per")  # 'With the party'
+_TELLING = word_set("i i'm i've we we're we've let next")  # 'I learned two things', 'let the town be Rome'
+_POINTING_BACK = word_set("it them namely")  # 'give it back': of something that is there
+_LONGEST = 12  # words of a title that is a name, and no sentence
 _POINTING = word_set("them it they he she here there")  # 'them green', 'here by May 5': a leftover, no name
 _NO_NAMES = word_set(
     """a an the it its it's that this these those them they there here one ones thing things is are was were
     be do did does has have had to of for in on at by with from and or but so then too also not no yes ok okay
-    you he she we us back"""
+    you he she we us back planning"""
 )
 
 
@@ -29,7 +33,9 @@ def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) ->
         for one in operations
         if isinstance(one, Add | Update)
         for text in (one.title, one.value)
-    ) or any(_is_no_person(one, graph) for one in operations):
+    ):
+        return False
+    if any(_is_no_title(one) or _is_no_person(one, graph) for one in operations):
         return False
     if not any(isinstance(one, Link) for one in operations):
         return True
@@ -39,6 +45,16 @@ def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) ->
             return False
         graph = outcome.graph
     return True
+
+
+def _is_no_title(one: Operation) -> bool:
+    """Whether a task would be called by the frame of a sentence, or all of it: 'Concerning our party'."""
+    if not isinstance(one, Add | Update) or not one.title or one.value is not None:
+        return False
+    told = re.findall(r"[\w'’-]+", one.title.lower())
+    return len(told) > _LONGEST or (
+        len(told) > 1 and (told[0] in _LEADING | _TELLING or bool(_POINTING_BACK & {*told}))
+    )
 
 
 def _is_no_person(one: Operation, graph: TaskGraph) -> bool:

@@ -16,6 +16,8 @@ from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Add, Clarify, Confirm, Operation, Reject, Restore, Update, apply
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
+_NEW = re.compile(r"^(?:new|current)\s+(?=\S)", re.IGNORECASE)  # the 'new quote' is the quote
+
 
 class Ground(Finder):
     """Steps on the tasks as they are: what all of them use."""
@@ -112,7 +114,7 @@ class Ground(Finder):
         return self.do(
             Add(
                 slot=dotted,
-                title=title or slot.replace("_", " "),
+                title=title or _NEW.sub("", slot.replace("_", " ")),
                 value=value,
                 parent=parent.id if parent else None,
             ),

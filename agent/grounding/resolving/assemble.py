@@ -15,9 +15,9 @@ from taskloom.agent.grounding.exact_places import Doubt, says_all
 from taskloom.agent.language import values
 from taskloom.agent.language.phrases import details_of
 from taskloom.agent.language.typed import kind_of
-from taskloom.agent.language.wording import NOT_UNDERSTOOD, clip, word_set
+from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip, word_set
 from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import is_slot
+from taskloom.agent.plan.topic import is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Detail, Step
@@ -72,7 +72,7 @@ class Assembled:
 def assemble(clauses: Iterable[Clause], said: str, view: View) -> Assembled:
     """What clauses do to the plan, each on what those before it left; a question for what has no place."""
     grounder = Assembler(view, said)
-    clauses = _plain(clauses)
+    clauses = grounder.about(_plain(clauses))
     for clause in clauses:
         _carry_out(grounder, clause, clauses)
     return grounder.assembled()
@@ -86,7 +86,7 @@ def assemble_all(readings: Sequence[Sequence[Clause]], said: str, view: View) ->
     known: dict[tuple[int, object], Assembler] = {}  # by what was done before it, and the clause
     found = []
     for reading in readings:
-        grounder, clauses = begun, _plain(reading)
+        grounder, clauses = begun, begun.about(_plain(reading))
         parts = tuple(clause for clause in clauses if clause.act == "split")
         for clause in clauses:
             key = id(grounder), parts if clause.act == "split" else clause
@@ -148,11 +148,14 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
             title, last = with_amount(clause, span), span is titles[-1]
             told = self._details(clause, span.pair) if paired else self._details(clause) if last else []
             told += self._people(clause) if last else []
-            node = self._known(title)
+            known = self.known_as(span.text)
+            node = self._known(title) or known
             if node is None and _TELLS_MORE.search(title):
                 title, spoken_of, _ = details_of(title)
                 told = [*spoken_of, *told]
-            if node is None or not (told or items or node.id in self.new):
+            if node is not None and node is known and not (told or items):
+                self.framed = node.id  # 'our party, then': nothing is new
+            elif node is None or not (told or items or node.id in self.new):
                 inside = whole or self._part_of()
                 node = self._made(title, inside.id if inside else None)
             for one_told in told:
@@ -171,7 +174,7 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
             return self.graph.get(made[-1].parent or "") if not is_member(made[-1]) else None
         plans = self.graph.parts(None)
         reply = self.view.exchanges[-1][1] if self.view.exchanges else ""
-        if len(plans) != 1 or not reply.rstrip().endswith("?"):
+        if len(plans) != 1 or not reply.rstrip().endswith("?") or DID_YOU_MEAN in reply:
             return None
         asked = re.split(r"(?<=[.!])\s", reply)[-1]
         return plans[0] if self.listed(plans[0]) or _OPEN.search(asked) else None
@@ -187,10 +190,12 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
         return found.node if said == held or (found.named > 0.99 and said <= held) else None
 
     def _read_add(self, clause: Clause) -> None:
+        clause = self._as_item(clause)
         whole = self.place(clause) or (self.meant(one(clause, "T")) if one(clause, "T") else None)
         whole = whole or (self._container() if not one(clause, "TW") else None)
         if clause.all("S") and not clause.all("V"):
-            whole = self._list_named(one(clause, "S"), whole)
+            named = bool(clause.all("TW"))
+            whole = self._list_named(one(clause, "S"), whole if named else self.whole_spoken_of())
         items = [with_amount(clause, span) for span in clause.all("I") or clause.all("P") or clause.all("V")]
         if whole is None and one(clause, "TW"):
             whole = self._made(one(clause, "WT"))
@@ -278,12 +283,26 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
             node = self.which(one(clause, "I"), slots=True)
         if not name and old and (held := self.which(old, slots=True)) is not None and held.value is not None:
             return held
+        if (
+            node is not None
+            and not name
+            and clause.all("O")
+            and not clause.all("IWS")
+            and self._holds(node, old)
+        ):
+            raise Doubt(f"I do not find “{old}” in the plan. What should be {one(clause, 'V')}?")
         if node is None and (name or one(clause, "I")):
             beside = self.topic()
             return self._made(name or one(clause, "I"), (beside.parent or beside.id) if beside else None)
         if node is None:
             raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
-        return node
+        spoken_of = not name and not clause.all("IW") and not whole
+        return (self.whole_spoken_of() or node) if spoken_of and not is_slot(node) else node
+
+    def _holds(self, node: TaskNode, old: str) -> bool:
+        """Whether a task has a value of the kind of one that it never had, which would be lost."""
+        kind = kind_of(old)
+        return kind is not None and any(kind_held(part) == kind for part in self.graph.parts(node.id))
 
     def _subject(self, clause: Clause) -> TaskNode | None:
         """What the unmarked words before a value name in full: 'the balloons are in the boot'."""
@@ -360,7 +379,7 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
         node = self.meant(named, slots=True, gone=None, within=self.place(clause))
         if node is None:
             raise Doubt("What should be as it was?")
-        node = (self.slot_in(node, one(clause, "S")) if one(clause, "S") else None) or node
+        node = self._slot_back(node, clause)
         value = self._former(node, one(clause, "V"))
         original = "original" if _FIRST.search(words_outside(clause, "TSW")) else None
         self._act("back", task=node.id, old=original, value=value)
@@ -395,6 +414,7 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
         else:
             found = [self.meant(name, within=whole) or self._or_new(name, whole) for name in names]
         excepted = [self.which(bare(span.text)) for span in clause.all("E")]
+        excepted += [above for node in found for above in self.graph.ancestors(node.id) if len(names) > 1]
         for node in found:
             if node in excepted:
                 continue
@@ -416,29 +436,6 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
         if found is not None and found.named > NAMED and found.score > SURE:
             return self.task_of(found.node)
         return self._or_new(asked, None)
-
-    def _listing(self, clause: Clause) -> TaskNode | None:
-        """The list that a clause names (S), else what it says it is in, else the topic."""
-        place, name = self.place(clause), one(clause, "S")
-        named = (self.which(name, within=place) or self.which(name)) if name else None
-        return named or place or self.topic()
-
-    def _read_only(self, clause: Clause) -> None:
-        whole, spans = self._listing(clause), clause.all("ITE")
-        if whole is not None and not self.listed(whole) and whole.parent:
-            whole = self.graph[whole.parent]
-        if whole is None:
-            raise Doubt("Which list should hold only that?")
-        kept = [self.which(bare(span.text), within=whole) for span in spans]
-        if None in kept:
-            kept = [self.which(bare(span.text)) for span in spans]
-        lists = {node.parent for node in kept if node is not None}
-        if len(lists) == 1 and None not in kept and (above := lists.pop()) is not None:
-            whole = self.graph[above]  # the list that they are all in
-        if any(node is None for node in kept) or not kept:
-            raise Doubt(f"What of {self.describe(whole)} should stay?")
-        named = [node for node in kept if node is not None]
-        self._act("only", task=whole.id, items=items_of([n.title for n in named], [n.id for n in named]))
 
     def _read_yes(self, _: Clause) -> None:
         self._act("yes")

@@ -21,8 +21,9 @@ from taskloom.memory.embed import packaged
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
+from .joining import Joining
 from .plain import one
-from .resolver import Resolver, content
+from .resolver import content
 
 _MENDS = re.compile(
     r"^\W*(?:no|nope|nah|not|actually|sorry|wait|make (?:it|that)|rather|or rather|correction|instead|i mean"
@@ -31,11 +32,13 @@ _MENDS = re.compile(
 )
 OF_KIND = {"amount": "price", "count": "number"}
 _CHANGED = re.compile(
-    r"\b(?:now|moved?|moving|instead|changed?|switch\w*|swapp?\w*|no longer|new)\b", re.IGNORECASE
+    r"\b(?:now|moved?|moving|instead|changed?|switch\w*|swapp?\w*|no longer|new"
+    r"|different|another|update|overwrite|alter\w*|wrong|correct\w*|prefer)\b",
+    re.IGNORECASE,
 )
 
 
-class Fitting(Resolver, Exact):
+class Fitting(Joining, Exact):
     """Values in the slots of tasks; steps: what was done so far, doubts: how many clauses had no place."""
 
     def __init__(self, view: View, said: str) -> None:
@@ -54,6 +57,37 @@ class Fitting(Resolver, Exact):
     def _act_on(self, act: str, nodes: Iterable[TaskNode]) -> None:
         for node in nodes:
             self._act(act, task=node.id)
+
+    def topic(self) -> TaskNode | None:
+        """What is spoken of where nothing is named, by all signs of `topic` and the slots that are named."""
+        topic = super().topic()
+        return (
+            self._having_slot(topic, self.clause) if topic is not None and self.clause is not None else topic
+        )
+
+    def _having_slot(self, topic: TaskNode, clause: Clause) -> TaskNode:
+        """The topic; where it has no slot of the name that must be there, the task that has one."""
+        names = clause.all("S")
+        given = clause.act in ("add", "task", "assign") or (clause.act == "set" and not _changes(clause))
+        if not names or clause.all("TWI") or given:
+            return topic
+        said = set(content(names[0].text))
+        slots = [node for node in self.graph.active if is_slot(node) and set(content(node.title)) == said]
+        owners = list(dict.fromkeys(node.parent for node in slots if node.parent))
+        if not owners or topic.id in owners:
+            return topic
+        lately = [self.task_of(self.graph[key]).id for key in self.focus if key in self.graph]
+        near = [key for key in lately if key in owners]
+        return self.graph[near[0]] if near else self.graph[owners[0]] if len(owners) == 1 else topic
+
+    def _changed(self, owner: TaskNode, told: Detail, clause: Clause) -> TaskNode | None:
+        """The slot that a clause gives a new value by another name: the one of its old value, or its type."""
+        old, kind = set(content(one(clause, "OX"))), kind_of(told.value)
+        slots = [part for part in self.graph.parts(owner.id) if is_slot(part) and not is_assignee(part)]
+        saying = [part for part in slots if old and old <= set(words(part.value or ""))]
+        if len(saying) == 1 and kind_held(saying[0]) in (kind, None):
+            return saying[0]
+        return self.plain_slot(owner, told.slot.replace("_", " "), told.value)
 
     def _same_value(self, owner: TaskNode, told: Detail, clause: Clause) -> TaskNode | None:
         """The slot of a task whose value a new one without a name takes the place of."""
@@ -133,6 +167,10 @@ class Fitting(Resolver, Exact):
                 value = with_number(held_slot.value or "", value)
             self._act("set", task=held_slot.id, value=value)
             return
+        plain = self._changed(owner, told, clause) if named and _changes(clause) else None
+        if plain is not None and plain.turn != self.view.turn:
+            self._act("set", task=plain.id, value=told.value)
+            return
         if told.slot == "detail" or (not named and self._set_in_this_turn(owner, told.slot)):
             taken = {slot_name(one.title) for one in self.graph.parts(owner.id)}
             names = (told.slot if number == 1 else f"{told.slot} {number}" for number in count(1))
@@ -185,6 +223,11 @@ class Fitting(Resolver, Exact):
 
 
 # ---- values -------------------------------------------------------------------------------------------
+
+
+def _changes(clause: Clause) -> bool:
+    """Whether a clause says that there was another value before."""
+    return bool(clause.all("OX") or _MENDS.search(clause.text) or _CHANGED.search(clause.text))
 
 
 def _counts(title: str) -> bool:

@@ -11,6 +11,7 @@ from taskloom.agent.language import values
 from taskloom.agent.language.typed import hour, kind_of
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import slot_name
+from taskloom.agent.plan.held import stems_in
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_slot, share_named
@@ -33,6 +34,7 @@ _GOES_ON = re.compile(
     rf"|our|his|her|their|\d+|{'|'.join(values.NUMBER_WORDS)})\b.*)?",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(r"([a-z]{4,}) (\d+(?:\.\d+)+)")
 _EVERY = word_set("all both each every")
 ASKED_FOR = (
     (re.compile(r"\bwho\b", re.IGNORECASE), "who"),
@@ -72,8 +74,11 @@ class Giving(Fitting):
         Raises:
             Doubt: what it is about is not clear.
         """
-        self.clause = clause = self._of_a_thing(clause)
+        self.clause = clause = self._of_a_thing(self.joined(clause))
         name = "ask" if clause.act.startswith("ask.") else clause.act
+        named = clause.all("T") if clause.act == "chat" else []
+        framed = self.known_as(named[0].text) if named else None
+        self.framed = framed.id if framed is not None else self.framed
         act: Callable[[Clause], None] | None = getattr(self, f"_read_{name}", None)
         if act is not None:
             act(clause)
@@ -101,8 +106,18 @@ class Giving(Fitting):
 
     def place(self, clause: Clause) -> TaskNode | None:
         """The task that a clause says it is in; where its words only fit a slot, the task of this."""
-        node = self.meant(one(clause, "W")) if one(clause, "W") else None
+        name = one(clause, "W")
+        node = self.meant(name) if name else None
+        weak = node is not None and not self.graph.parts(node.id) and not self._says_half(name, node)
+        if weak:
+            return self.known_as(f"the {name}")
         return self.task_of(node) if node is not None and node.value is not None else node
+
+    def _says_half(self, name: str, node: TaskNode) -> bool:
+        """Whether most of the words of a name are in a task's title or value; of a pronoun none need be."""
+        said = set(content(name))
+        held = stems_in(node).title | stems_in(node).value | stems_in(node).kind
+        return said <= POINTING or 2 * len(said & held) > len(said)
 
     def each(
         self, clause: Clause, *, roles: str = "TIP", slots: bool = False, gone: bool | None = False
@@ -125,6 +140,8 @@ class Giving(Fitting):
             found.append(node)
         excepted = [self.which(bare(span.text), slots=slots, gone=gone) for span in clause.all("E")]
         spared = {node.id for node in excepted if node is not None}
+        parts = found if clause.act == "remove" else found[len(clause.all("T")) :] if "T" in roles else []
+        spared |= {above.id for node in parts for above in self.graph.ancestors(node.id)}  # 'X of the Y'
         return [node for node in dict.fromkeys(found) if node.id not in spared]
 
     def says_all(self, name: str) -> bool:
@@ -262,6 +279,8 @@ class Giving(Fitting):
                 continue  # in the title of what it counts
             value = bare(span.text) or span.text.strip()
             name = named.get(number)
+            if name is None and (numbered := _NUMBERED.fullmatch(value)) is not None:
+                name, value = numbered[1], numbered[2]  # 'version 1.9' is no date
             slot = slot_name(bare(name)) if name else self._slot_for(span.text, clause.text[: span.start])
             if name is None and slot in {one.slot for one in found}:
                 slot = slot_name(word_before(clause, span)) or slot

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 
 from taskloom.agent.grounding.exact_places import Doubt
-from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.clauses import Clause, Mention
 
 from .giving import Giving
 from .plain import items_of, one
 from .resolver import bare
+
+_AFTER = re.compile(
+    r"\b(?:after|once|until|when|as soon as|following)\W+(?:the\s+|my\s+|our\s+)?$", re.IGNORECASE
+)
+
+
+def _in_time(clause: Clause) -> list[Mention]:
+    """The items (I) of a clause as they follow each other: first what it says that another comes after."""
+    items = clause.all("I")
+    if clause.all("T") and len(items) < 2:
+        return items
+    return sorted(items, key=lambda one: _AFTER.search(clause.text[: one.start]) is None)
 
 
 class Linking(Giving):
@@ -19,11 +32,14 @@ class Linking(Giving):
     def _read_need(self, clause: Clause) -> None:
         whole, told = self.place(clause), clause.all("IT")
         other = next(filter(None, (self.meant(bare(span.text)) for span in told)), None)
-        needed = [self._or_new(bare(span.text), whole, other) for span in clause.all("I")]
+        needed = [self._or_new(bare(span.text), whole, other) for span in _in_time(clause)]
         if not needed and self.later in self.graph:  # 'first A, then B, then C': after B
             needed = [self.graph[self.later]]
             other = other or needed[0]
-        if clause.all("T"):
+        within = self.which(one(clause, "T")) if clause.all("T") and len(needed) > 1 else None
+        if within is not None and all(within in self.graph.ancestors(node.id) for node in needed):
+            pairs = list(pairwise(needed))  # 'the party has a step after A: B'
+        elif clause.all("T"):
             pairs = [(before, self._or_new(one(clause, "T"), whole, other)) for before in needed]
         elif len(needed) == 1 and (topic := self.topic()) is not None:
             pairs = [(needed[0], topic)]
@@ -35,6 +51,13 @@ class Linking(Giving):
                 self.later = after.id
 
     def _read_unneed(self, clause: Clause) -> None:
+        named = [self.which(bare(span.text)) for span in clause.all("TI")]
+        there = [found for found in named if found is not None]
+        tied = [(after, before) for after in there for before in there if before.id in after.depends_on]
+        if tied:
+            for after, before in tied:
+                self._act("unneed", task=after.id, items=items_of([before.title], [before.id]))
+            return
         node = self.meant(one(clause, "T"))
         if node is None:
             raise Doubt("What need not wait any more?")

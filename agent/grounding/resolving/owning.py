@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.plan.roles import is_member
+from taskloom.agent.plan.topic import is_slot
 from taskloom.agent.turn.clauses import Clause
 from taskloom.memory.tasks import TaskNode
 
 from .giving import Giving
-from .plain import one
+from .plain import items_of, one
 from .resolver import bare, content
 
 
@@ -26,7 +28,7 @@ class Owning(Giving):
             Doubt: there is no such slot, or no such task.
         """
         targets = [bare(span.text) for span in clause.all("TW")]
-        owners = [self.meant(name) for name in targets] or [self.topic()]
+        owners = [self.meant(name) for name in targets] or [self.whole_spoken_of()]
         found = list[TaskNode]()
         for name in (bare(span.text) for span in clause.all("S")):
             own = [self._slot_of(owner, name, gone=gone) for owner in owners if owner is not None]
@@ -41,7 +43,8 @@ class Owning(Giving):
 
     def _slot_of(self, owner: TaskNode, name: str, *, gone: bool) -> TaskNode | None:
         """The slot or list of a task by its name."""
-        if not gone and (slot := self.slot_in(owner, name)) is not None:
+        slot = (self.slot_in(owner, name) or self.plain_slot(owner, name)) if not gone else None
+        if slot is not None:
             return slot
         said = set(content(name))
         inside = self.graph.subtree(owner.id, gone=True)[1:]
@@ -75,6 +78,8 @@ class Owning(Giving):
             self.which(bare(span.text), within=whole)
             for span in clause.all("T") for whole in lists if whole is not None and self.listed(whole)
         ]  # fmt: skip
+        if clause.all("W") and inside and not any(inside):
+            raise Doubt(f"I do not find “{one(clause, 'T')}” there. What should go?")
         return [node for node in inside if node is not None and node not in lists]
 
     def _others(self, clause: Clause) -> list[TaskNode]:
@@ -92,6 +97,55 @@ class Owning(Giving):
             return self.named_slots(clause, gone=True)
         except Doubt:
             return []
+
+    def _listing(self, clause: Clause) -> TaskNode | None:
+        """The list that a clause names (S), else what it says it is in, else the topic."""
+        place, name = self.place(clause), one(clause, "S")
+        named = (self.which(name, within=place) or self.which(name)) if name else None
+        return named or place or self.topic()
+
+    def _read_only(self, clause: Clause) -> None:
+        whole, spans = self._listing(clause), clause.all("ITE")
+        if whole is not None and not self.listed(whole) and whole.parent:
+            whole = self.graph[whole.parent]
+        if whole is None:
+            raise Doubt("Which list should hold only that?")
+        kept = [self.which(bare(span.text), within=whole) for span in spans]
+        if None in kept:
+            kept = [self.which(bare(span.text)) for span in spans]
+        lists = {node.parent for node in kept if node is not None}
+        if len(lists) == 1 and None not in kept and (above := lists.pop()) is not None:
+            whole = self.graph[above]  # the list that they are all in
+        if any(node is None for node in kept) or not kept:
+            raise Doubt(f"What of {self.describe(whole)} should stay?")
+        named = [node for node in kept if node is not None]
+        self._act("only", task=whole.id, items=items_of([n.title for n in named], [n.id for n in named]))
+
+    def _slot_back(self, node: TaskNode, clause: Clause) -> TaskNode:
+        """What goes back where a clause names (S) a slot of a task: this slot, out of the plan or not.
+
+        Raises:
+            Doubt: there is no such slot.
+        """
+        name = one(clause, "S")
+        if not name or (is_slot(node) and set(content(name)) <= set(content(node.title))):
+            return node
+        task = self.task_of(node)
+        found = (
+            self.slot_in(task, name) or self._slot_of(task, name, gone=True) or self.plain_slot(task, name)
+        )
+        if found is None and one(clause, "T"):
+            raise Doubt(f"I have no “{name}” for {self.describe(task)}. What do you mean?")
+        return found or node
+
+    def _as_item(self, clause: Clause) -> Clause:
+        """A clause that adds only something (T) that is not there yet: it is an item of what is spoken of."""
+        things = clause.all("T")
+        if len(things) != 1 or clause.all("IPVSW") or self.best(bare(things[0].text)) is None:
+            return clause
+        if self._container() is None or self.which(bare(things[0].text)) is not None:
+            return clause
+        return replace(clause, mentions=tuple(replace(span, role="I") for span in clause.mentions))
 
     def _list_named(self, name: str, owner: TaskNode | None) -> TaskNode:
         """The list of that name in a task, made where there is none."""

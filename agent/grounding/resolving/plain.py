@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail
@@ -27,15 +28,20 @@ _DOING = re.compile(
     re.IGNORECASE,
 )
 _FOR_THEM = re.compile(r"(?<=\S)\s+(?:for|with)\s+(?:me|you|her|him|it|us|them)$", re.IGNORECASE)
+_DETERMINER = word_set("my our your his her their its the this that these those")
+_GOES_ON = re.compile(r"(?:\s+[A-Z][\w'’-]*)+")
+_NEXT_WORDS = re.compile(r"(?:\s+(?!(?:is|are|was|were|be|to|as|for|of|on|at|in)\b)[a-z-]+){1,2}")
+_RATHER = re.compile(r"\s+(?:over|instead of|rather than|in place of)\s+(?:the\s+|an?\s+)?", re.IGNORECASE)
+
 _VERB = re.compile(
     r"(?<=\S)\s+(?:turns|becomes|gets|is|are|will be|is turning|is getting)\s+(?=\S)", re.IGNORECASE
 )
 
 
 def tidy(clause: Clause) -> Clause:
-    """A clause without mentions that say nothing; the two ends of a range are one value."""
+    """A clause without mentions that say nothing; names are whole, the two ends of a range are one value."""
     kept: list[Mention] = []
-    for mention in sorted(clause.mentions, key=lambda one: one.start):
+    for mention in _whole(clause):
         if set(mention.text.lower().split()) <= _EMPTY or not re.search(r"\w", mention.text):
             continue
         if mention.role == "V" and kept and _NOT.search(clause.text[: mention.start]):
@@ -49,6 +55,39 @@ def tidy(clause: Clause) -> Clause:
                 continue
         kept.append(mention)
     return replace(clause, mentions=tuple(kept))
+
+
+def _whole(clause: Clause) -> list[Mention]:
+    """The mentions in order, each with all of its words: '128 El Cerrito' of '128 El Cerrito Plz'.
+
+    A slot's name is not only 'our'; 'June 5th over June 9th' is a new value and an old one.
+    """
+    spans = sorted(clause.mentions, key=lambda one: one.start)
+    found: list[Mention] = []
+    for number, span in enumerate(spans):
+        end = span.start + len(span.text)
+        until = spans[number + 1].start if number + 1 < len(spans) else len(clause.text)
+        form = None
+        if span.role in "VTWO" and span.text.split()[-1][:1].isupper():
+            form = _GOES_ON
+        elif span.role == "S" and span.text.lower() in _DETERMINER:
+            form = _NEXT_WORDS
+        more = form.match(clause.text, end, until) if form is not None and end <= until else None
+        if more is not None:
+            span = replace(span, text=clause.text[span.start : more.end()])
+        found += _chosen(span)
+    return found
+
+
+def _chosen(span: Mention) -> list[Mention]:
+    """A value that takes the place of another one: both of them, where they are of one kind."""
+    rather = _RATHER.search(span.text) if span.role == "V" else None
+    if rather is None:
+        return [span]
+    new, old = span.text[: rather.start()], span.text[rather.end() :]
+    if kind_of(new) != kind_of(old):
+        return [span]
+    return [replace(span, text=new), Mention("O", old, span.pair, span.start + rather.end())]
 
 
 def split_by_thing(clause: Clause) -> tuple[Clause, ...]:

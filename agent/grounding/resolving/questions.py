@@ -53,6 +53,8 @@ class Questions(Giving):
             node = self.place(clause) if clause.all("W") else None
         else:
             node = self._asked_about(clause, kind, name, gone=None if past else False)
+        if node is not None and is_slot(node) and slot and not set(content(slot)) & set(content(node.title)):
+            node = self.task_of(node)  # 'the shelf mark for the loan of Small Thunder'
         if kind in ("list", "count") and slot and (held := self._list_asked(slot, node)) is not None:
             node, slot = held, None
         if kind == "count" and node is not None and name and (amount := self._amount_of(node)) is not None:

@@ -15,11 +15,11 @@ from functools import lru_cache
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.grounding.ladder.workspace import Ground
 from taskloom.agent.language.typed import kind_of
-from taskloom.agent.language.wording import word_set
+from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, word_set
 from taskloom.agent.plan.held import alike, candidates_by_stems, first_of, stems_in, tasks_with_stem
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import WEIGHTS, is_slot, topic_of
+from taskloom.agent.plan.topic import WEIGHTS, is_slot, share_named, topic_of
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import View
 from taskloom.memory.tasks import TaskGraph, TaskNode
@@ -35,7 +35,7 @@ _ORDINALS = {
     for word in names.split()
 } | {"last": -1, "latter": -1}
 _LEAD = re.compile(
-    r"(?:(?:a|an|the|my|our|his|her|their|your|some|on|at|in|for|to|by|of|with|from|and)\s+)+(?=\S)",
+    r"(?:(?:a|an|the|my|our|his|her|its|their|your|some|on|at|in|for|to|by|of|with|from|and)\s+)+(?=\S)",
     re.IGNORECASE,
 )
 SURE, NAMED = 1.2, 0.34  # a candidate scores this at least, and this part of the mention's words is in it
@@ -72,6 +72,7 @@ class Resolver(Ground):
         self.margins: list[float] = []
         self.clause: Clause | None = None
         self.memo = Memo()
+        self.framed = ""  # the plan that this message only named, for what comes after that
 
     def best(
         self, mention: str, *, slots: bool = False, gone: bool | None = False, within: TaskNode | None = None
@@ -106,7 +107,9 @@ class Resolver(Ground):
         def scored(node: TaskNode) -> tuple[float, float]:
             return self._score(said, weights, node, near, slots=slots)
 
-        named = [graph[key] for key in candidates_by_stems(graph, said) | near.keys() if fits(graph[key])]
+        alike_said = candidates_by_stems(graph, said)
+        owners = {graph[key].parent for key in alike_said if is_slot(graph[key])} - {None}
+        named = [graph[key] for key in alike_said | near.keys() | owners if key and fits(graph[key])]
         scores = {node.id: scored(node) for node in named}
         others = self._plain(scores, fits, slots=slots)
         if (other := next(others, None)) is not None:
@@ -149,6 +152,10 @@ class Resolver(Ground):
         found = self.best(mention, slots=slots, gone=gone, within=within)
         if found is None or found.named < NAMED or found.score < SURE:
             return None
+        if found.named < 0.99 and gone is False and found.node.parent is None and within is None:
+            left = self.best(mention, slots=slots, gone=True)
+            if left is not None and left.named > 0.99 and left.node.parent is None:
+                return None  # 'the London parcel' is cancelled, and the one to Atlanta is another one
         self.margins.append(found.margin)
         if found.rival is not None and self._lately(found.rival) == self._lately(found.node):
             options = [self.describe(found.node), self.describe(found.rival)]
@@ -171,6 +178,7 @@ class Resolver(Ground):
         """How well words mean a task, and the part of them that is in it; weights: of the words."""
         title, value, kind, own = stems_in(node)
         above: list[frozenset[str]] | None = None
+        owned: frozenset[str] | None = None
         got = total = 0.0
         for word, weight in zip(said, weights, strict=True):
             total += weight
@@ -182,6 +190,8 @@ class Resolver(Ground):
                 part = 0.8
             elif word in kind:
                 part = 0.6
+            elif word in (owned := self._owned(node) if owned is None else owned):
+                part = 0.7
             else:
                 above = above or [stems_in(one).title for one in self.graph.ancestors(node.id)]
                 part = 0.35 if any(word in one for one in above) else 0.0
@@ -190,6 +200,13 @@ class Resolver(Ground):
         covered = len(own.intersection(said)) / max(1, len(own))
         unfit = 0.5 if is_slot(node) and not slots else 0.0
         return 3 * named + 0.6 * covered + 0.5 / (1 + near.get(node.id, 99)) - unfit, named
+
+    def _owned(self, node: TaskNode) -> frozenset[str]:
+        """The stems in the values of a task's slots: by these it is named as well."""
+        if is_slot(node):
+            return frozenset()
+        slots = [part for part in self.graph.parts(node.id) if is_slot(part)]
+        return frozenset().union(*(stems_in(part).value for part in slots))
 
     def _near(self) -> dict[str, float]:
         """How far tasks are from what was last spoken of."""
@@ -205,14 +222,22 @@ class Resolver(Ground):
     # ---- what is spoken of ---------------------------------------------------------------------
 
     def topic(self) -> TaskNode | None:
-        """What is spoken of where nothing is named, by all signs of `topic`."""
+        """What is spoken of where nothing is named, by all signs of `topic`.
+
+        After a message that was not taken in: the plan that it named.
+        """
+        if self.framed in self.graph and not self.operations:
+            return self.graph[self.framed]
+        if not self.operations and (missed := self._named_in_vain()) is not None:
+            return missed
         before, reply = self.view.exchanges[-1] if self.view.exchanges else ("", "")
         if not reply and self.view.question is not None:
             reply = self.view.question.question
         turn = self.view.turn
         now = [key for key in self.focus if key in self.graph and self.graph[key].turn == turn]
         clause = self.clause
-        kinds = {kind_of(one.text) for one in clause.all("V")} if clause is not None else set()
+        plain = clause is not None and not clause.all("S")  # the 'bank phone' is no 'library phone'
+        kinds = {kind_of(one.text) for one in clause.all("V")} if clause is not None and plain else set()
         given = (
             tuple(self.focus), tuple(now if self.operations else ()), (before, reply),
             clause.text if clause is not None else "", frozenset(kind for kind in kinds if kind is not None),
@@ -223,6 +248,34 @@ class Resolver(Ground):
             self.memo.topic[key] = self.graph, topic_of(self.graph, *given, WEIGHTS[which])
         found = self.memo.topic[key][1]
         return self.graph[found] if found is not None else None
+
+    def _named_in_vain(self) -> TaskNode | None:
+        """The one plan that the message before named in full, where it was not taken in."""
+        before, reply = self.view.exchanges[-1] if self.view.exchanges else ("", "")
+        if NOT_UNDERSTOOD not in reply and DID_YOU_MEAN not in reply:
+            return None
+        said = set(content(before))
+        plans = [node for node in self.graph.parts(None) if node.value is None and said & stems_in(node).own]
+        named = [
+            node for node in plans
+            if share_named(node.title, said) > 0.99
+            or len(said & (stems_in(node).own | self._owned(node))) > 1
+        ]  # fmt: skip
+        most = max((share_named(node.title, said) for node in named), default=0.0)
+        best = [node for node in named if share_named(node.title, said) == most]
+        return best[0] if len(best) == 1 else None
+
+    def whole_spoken_of(self) -> TaskNode | None:
+        """The topic; where this is a list in a task, the task: a list has no slots and no lists in it."""
+        topic = self.topic()
+        while topic is not None and topic.parent and self._is_plain_list(topic):
+            topic = self.graph[topic.parent]
+        return topic
+
+    def _is_plain_list(self, node: TaskNode) -> bool:
+        parts = self.graph.parts(node.id)
+        members = bool(parts) and all(is_member(part) and not is_assignee(part) for part in parts)
+        return node.value is None and (members or "list" in words(node.title))
 
     def task_of(self, node: TaskNode) -> TaskNode:
         """The task that a slot is of; any other is its own."""

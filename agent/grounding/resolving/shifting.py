@@ -55,7 +55,10 @@ class Shifting(Giving):
 
     def _read_shift(self, clause: Clause) -> None:
         value = one(clause, "V") or one(clause, "I")
-        node = self.meant(one(clause, "T"), slots=True, within=self.place(clause)) or self.topic()
+        node = self.meant(one(clause, "T"), slots=True, within=self.place(clause))
+        if node is None and one(clause, "T") and one(clause, "S"):
+            raise Doubt(f"I do not find “{one(clause, 'T')}” in the plan. What should change?")
+        node = node or self.topic()
         if node is None:
             raise Doubt("What should change by that?")
         if one(clause, "S") and (held := self.slot_in(self.task_of(node), one(clause, "S"))) is not None:
