@@ -665,3 +665,139 @@ def test_a_thing_with_a_value_of_its_own_is_set_by_its_name() -> None:
 
 def test_what_comes_after_not_is_the_old_value() -> None:
     assert [one.role for one in tidy(clause("set", "here at [V 7], not [V 5]")).mentions] == ["V", "O"]
+
+
+# ---- names that are said otherwise ------------------------------------------------------------------
+
+PLANS = after(
+    TaskGraph(),
+    clause("task", "[T the library loan of Nine Winters], [S shelf] [V D21]"),
+    clause("task", "[T a Korean course] for [S price] [V $900]"),
+    clause("task", "[T a salsa class]"),
+    clause("add", "[W the salsa class]: [I towel], [I mat]"),
+    clause("task", "[T a photo shoot], [S place] [V Prospect Park], [S date] [V May 4th]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "new"),
+    [
+        (("set", "[T the language course] has [S teacher] [V Joon]"), "Korean course > teacher: Joon"),
+        (("set", "[T the Prospect Park shoot] has [S theme] [V seaside]"), "photo shoot > theme: seaside"),
+        (
+            ("set", "[T the Prospect Park] [T photo shoot] has [S theme] [V seaside]"),
+            "photo shoot > theme: seaside",
+        ),
+        (
+            ("set", "[T the loan of] [T Nine Winters] has [S branch] [V Rome]"),
+            "library loan of Nine Winters > branch: Rome",
+        ),
+        (
+            ("set", "[S the date] of [T the photo shoot] is [V May 9th over May 4th]"),
+            "photo shoot > date: May 9th",
+        ),
+        (
+            ("set", "[S the shooting date] of [T the photo shoot] is now [V May 9th]"),
+            "photo shoot > date: May 9th",
+        ),
+        (
+            ("set", "[S tuition] of [T the Korean course]: [V $950] instead of [O $900]"),
+            "Korean course > price: $950",
+        ),
+        (
+            ("set", "[T the photo shoot] has [V Zofia] as [S our] photographer"),
+            "photo shoot > photographer: Zofia",
+        ),
+        (
+            ("set", "[T the photo shoot] is at [S address] [V 128 El Cerrito] Plz"),
+            "photo shoot > address: 128 El Cerrito Plz",
+        ),
+        (("set", "[T the Korean course] is about [V version 1.9]"), "Korean course > version: 1.9"),
+    ],
+)  # fmt: skip
+def test_a_task_and_a_slot_are_found_by_other_names(said: tuple[str, str], new: str) -> None:
+    plan = after(PLANS, clause(*said))
+    assert new in lines(plan)
+    assert len(plan.parts(None)) == len(PLANS.parts(None))
+    assert len(plan.active) - len(PLANS.active) == (0 if new.split(": ")[0] in "".join(lines(PLANS)) else 1)
+
+
+def test_another_class_or_course_is_new() -> None:
+    for title in ("[T my pottery class]", "[T the Italian course]"):
+        assert len(after(PLANS, clause("task", title)).parts(None)) == len(PLANS.parts(None)) + 1
+
+
+def test_what_is_only_named_is_what_the_rest_is_about() -> None:
+    one_after = after(PLANS, clause("task", "[T the language course]"), clause("set", "[S level] is [V A2]"))
+    assert "Korean course > level: A2" in lines(one_after)
+    one_before = after(PLANS, clause("task", "[T water]"), clause("task", "This is about [T my salsa class]"))
+    assert "salsa class > water" in lines(one_before)
+
+
+@pytest.mark.parametrize(
+    ("said", "gone"),
+    [
+        (("remove", "[I mat] from [T the salsa class]"), {"salsa class > mat"}),
+        (("remove", "[T the mat] leaves [T the salsa class]"), {"salsa class > mat"}),
+        (("done", "[I the mat] of [T the salsa class]"), set()),
+    ],
+)
+def test_a_part_is_not_the_whole_that_it_is_named_with(said: tuple[str, str], gone: set[str]) -> None:
+    plan = after(PLANS, clause(*said))
+    assert lines(PLANS) - lines(plan) == gone
+    assert next(node for node in plan.parts(None) if node.title == "salsa class").status == "open"
+
+
+def test_a_cancelled_plan_is_not_another_one_of_its_kind() -> None:
+    plans = after(TaskGraph(), clause("task", "[T parcel to London]"), clause("task", "[T parcel to Oslo]"))
+    plans = after(plans, clause("remove", "[T the parcel to London]"))
+    assert lines(after(plans, clause("set", "[T the London parcel] has [S carrier] [V Globe]"))) == lines(
+        plans
+    )
+
+
+def test_a_list_has_no_slots_and_no_lists() -> None:
+    plan = after(PLANS, clause("add", "[I lamp] on [S gear list] of [W the photo shoot]"))
+    for said, new in (
+        (clause("set", "[S the start] is [V 6 pm]"), "photo shoot > start: 6 pm"),
+        (clause("add", "[I Ana] on [S list of models]"), "photo shoot > list of models > Ana"),
+    ):
+        assert new in told(plan, "Noted.", said, focus="gear list")
+
+
+def test_links_are_cut_where_they_are_and_follow_in_time() -> None:
+    plan = after(DINNER, clause("need", "[T the fish] waits for [I the soup]"))
+    fish, soup = (next(n for n in plan.active if n.title == title) for title in ("fish", "soup"))
+    assert fish.depends_on == (soup.id,)
+    assert not after(plan, clause("unneed", "[I soup] and [I fish] of [W dinner]"))[fish.id].depends_on
+    plan = after(DINNER, clause("need", "a step: [I salad], right after [I the soup]"))
+    assert next(n for n in plan.active if n.title == "salad").depends_on == (soup.id,)
+
+
+def test_somebody_is_exchanged_in_every_plan() -> None:
+    plan = after(
+        PLANS,
+        clause("set", "[T the Korean course] has [S teacher] [V Ana]"),
+        clause("add", "[W the salsa class]: [P Ana]"),
+    )  # fmt: skip
+    assert "Ana" not in " ".join(
+        lines(after(plan, clause("replace", "put [V Leila] in [O Ana's] place in every plan")))
+    )
+
+
+def test_what_a_message_named_in_vain_is_the_topic_of_the_next() -> None:
+    view = View(
+        PLANS, turn=50, focus=(PLANS.parts(None)[0].id,),
+        exchanges=(("The salsa class again. Write Bo down.", NOT_UNDERSTOOD),),
+    )  # fmt: skip
+    (made,) = assemble([clause("set", "[S town] is [V Rome]")], "said", view).operations
+    assert isinstance(made, Add)
+    assert PLANS[made.parent or ""].title == "salsa class"
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["With the language course", "Concerning our party", "I learned two things", "give it back", "planning"],
+)
+def test_no_title_is_a_leftover_of_a_sentence(title: str) -> None:
+    assert not makes_sense((Add(slot="task", title=title),), TaskGraph(), 1)

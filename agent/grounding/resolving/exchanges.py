@@ -14,6 +14,7 @@ from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import kind_held, share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail
+from taskloom.memory.operations import names
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
@@ -21,6 +22,9 @@ from .giving import ME, NOUNS, Giving
 from .plain import one
 from .resolver import POINTING, bare, content
 
+_EVERYWHERE = re.compile(
+    r"\b(?:every\w*|all|any|anything|anywhere|each|throughout|wherever)\b", re.IGNORECASE
+)
 _OF_SLOTS = ("date", "time", "place", "who", "deadline", "price", "duration", "number")
 
 
@@ -54,6 +58,9 @@ class Exchanges(Giving):
         old, new = one(clause, "OTX"), one(clause, "VIP")
         if set(old.lower().split()) <= POINTING:
             old = self._person(old)
+        if old and new and self._everywhere(old, clause):
+            self._act("replace", old=self._person(old), value=self._person(new))
+            return
         others = clause.all("V")
         if len(others) > 1 and clause.all("O"):
             fit = [v for v in others if kind_of(v.text) == kind_of(old)]
@@ -76,6 +83,13 @@ class Exchanges(Giving):
             self._act("set", task=node.id, value=new)
             return
         self._act("replace", task=node.id, old=old, value=new)
+
+    def _everywhere(self, old: str, clause: Clause) -> bool:
+        """Whether a name is exchanged wherever it stands: 'in all my plans', 'any mention of Ana'."""
+        if not _EVERYWHERE.search(clause.text) or kind_of(old) is not None:
+            return False
+        name = self._person(old)
+        return any(names(name, node.value) or names(name, node.title) for node in self.graph.active)
 
     def _instead(self, clause: Clause, new: str) -> None:
         """Something in the place of what was spoken of: a person for who has it, a value for its like."""
