@@ -17,6 +17,7 @@ _ORDERS = word_set("swap undo redo overwrite exclude include")  # a plan is told
 _LEADING = word_set("concerning regarding with on in for to within about at from as per")  # 'With the party'
 _TELLING = word_set("i i'm i've we we're we've let next")  # 'I learned two things', 'let the town be Rome'
 _POINTING_BACK = word_set("it them namely")  # 'give it back': of something that is there
+_CUT = re.compile(r"\b(?:and|or|of|the)\s*[,;]")  # 'Tuesdays and, level B1': words were taken out of it
 _LONGEST = 12  # words of a title that is a name, and no sentence
 _POINTING = word_set("them it they he she here there")  # 'them green', 'here by May 5': a leftover, no name
 _NO_NAMES = word_set(
@@ -35,7 +36,8 @@ def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) ->
         for text in (one.title, one.value)
     ):
         return False
-    if any(_is_no_title(one) or _is_no_person(one, graph) for one in operations):
+    named = sum(isinstance(one, Add) and one.value is None for one in operations)
+    if any(_is_no_title(one, named) or _is_no_person(one, graph) for one in operations):
         return False
     if not any(isinstance(one, Link) for one in operations):
         return True
@@ -47,14 +49,19 @@ def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) ->
     return True
 
 
-def _is_no_title(one: Operation) -> bool:
-    """Whether a task would be called by the frame of a sentence, or all of it: 'Concerning our party'."""
+def _is_no_title(one: Operation, named: int) -> bool:
+    """Whether a task would be called by the frame of a sentence, or all of it: 'Concerning our party'.
+
+    named: how many tasks get a name; of several, one may point at another: 'write it, then print it'.
+    """
     if not isinstance(one, Add | Update) or not one.title or one.value is not None:
         return False
     told = re.findall(r"[\w'’-]+", one.title.lower())
-    return len(told) > _LONGEST or (
-        len(told) > 1 and (told[0] in _LEADING | _TELLING or bool(_POINTING_BACK & {*told}))
-    )
+    if len(told) > _LONGEST or one.title.count("(") != one.title.count(")") or _CUT.search(one.title):
+        return True
+    if len(told) < 2 or told[:2] in (["at", "least"], ["at", "most"]):
+        return False
+    return told[0] in _LEADING | _TELLING or (named < 2 and bool(_POINTING_BACK & {*told}))
 
 
 def _is_no_person(one: Operation, graph: TaskGraph) -> bool:
