@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import log
 
 from taskloom.agent.grounding.asking_first import question_before
 from taskloom.agent.grounding.grounder import ground
@@ -37,9 +38,11 @@ Parser = Callable[[str, str, int], Sequence[Parse]]
 ACT, ACT_AT_HOME, PROPOSE = 0.6, 0.39, 0.3
 """From which probability on a reading is carried out, in general and where the words are of the kind that the
 patterns were written for, and from which it is proposed."""
-LEAD, HOME = 0.1, -0.5
+LEAD, HOME = 0.5, -0.5
 """Where the words are of that kind (from HOME on, see `at_home`), a reading of the network is taken before
-that of the patterns if it is this much likelier; else if it is likelier at all."""
+that of the patterns if its log odds are this much higher; else if they are higher at all."""
+SHARED = 0.2
+"""How much the logarithm of the network's own probability of a reading counts beside log odds of trust."""
 MANY = 100  # clauses are not taken in: what each does is tried on the plan that those before it leave
 READINGS = 16  # of the network, that are tried on the plan
 
@@ -86,11 +89,12 @@ class Local:
         if max(len(by_rules.steps), len(said)) > MANY:
             return _unsure(utterance, by_rules, too_much=True)
         rules, *others = self.trusted(by_rules, utterance, view)
-        network = max(others, key=lambda one: one.trust)
+        network = max(others, key=_odds)
         home = at_home(rules.candidate.parse) >= HOME
         lead, act = (LEAD, ACT_AT_HOME) if home else (0.0, ACT)
+        likelier = _odds(network) > _odds(rules) + lead
         tidier = network.changes and network.trust >= act and _is_leftover(rules, utterance)
-        best = network if tidier or network.trust > rules.trust + lead else rules
+        best = network if tidier or likelier else rules
         if self._lost(view) and any(
             one.changes and not _names(one, utterance, view) for one in (rules, network)
         ):
@@ -241,6 +245,13 @@ def _unsure(
     value = "" if proposed else TOO_MUCH if too_much else NOT_UNDERSTOOD
     step = Step(text=utterance, act="unsure", value=value, proposed=tuple(proposed))
     return Reading((step,), sure=False, by=reading.by if proposed else "network", note=reading.note)
+
+
+def _odds(one: Tried) -> float:
+    """The log odds that a reading is right, lower where the network itself finds it unlikely."""
+    trust = min(max(one.trust, 1e-6), 1 - 1e-6)
+    own = 0.0 if one.candidate.reader == "rules" else SHARED * log(one.candidate.share + 0.01)
+    return log(trust / (1 - trust)) + own
 
 
 def _is_leftover(one: Tried, utterance: str) -> bool:

@@ -18,6 +18,7 @@ _LEADING = word_set("concerning regarding with on in for to within about at from
 _TELLING = word_set("i i'm i've we we're we've let next")  # 'I learned two things', 'let the town be Rome'
 _POINTING_BACK = word_set("it them namely")  # 'give it back': of something that is there
 _CUT = re.compile(r"\b(?:and|or|of|the)\s*[,;]")  # 'Tuesdays and, level B1': words were taken out of it
+_SETTING = word_set("set change switch raise lower update")  # 'Set the goal to Rome' gives a slot its value
 _LONGEST = 12  # words of a title that is a name, and no sentence
 _POINTING = word_set("them it they he she here there")  # 'them green', 'here by May 5': a leftover, no name
 _NO_NAMES = word_set(
@@ -58,6 +59,8 @@ def _is_no_title(one: Operation, named: int) -> bool:
         return False
     told = re.findall(r"[\w'’-]+", one.title.lower())
     if len(told) > _LONGEST or one.title.count("(") != one.title.count(")") or _CUT.search(one.title):
+        return True
+    if told and told[0] in _SETTING and ("to" in told or f"{one.title} to ".lower() in one.said.lower()):
         return True
     if len(told) < 2 or told[:2] in (["at", "least"], ["at", "most"]):
         return False

@@ -29,6 +29,7 @@ from .linking import Linking
 from .owning import Owning
 from .plain import (
     asked_of,
+    each_kind,
     items_of,
     one,
     right_before,
@@ -99,7 +100,7 @@ def assemble_all(readings: Sequence[Sequence[Clause]], said: str, view: View) ->
 
 
 def _plain(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
-    return tuple(part for clause in clauses for part in split_by_thing(tidy(clause)))
+    return tuple(part for clause in clauses for part in split_by_thing(each_kind(tidy(clause))))
 
 
 def _carry_out(grounder: Assembler, clause: Clause, clauses: Sequence[Clause]) -> None:

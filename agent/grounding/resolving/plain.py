@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from taskloom.agent.language.phrases import expanded
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.turn.clauses import Clause, Mention
@@ -32,6 +33,11 @@ _DETERMINER = word_set("my our your his her their its the this that these those"
 _GOES_ON = re.compile(r"(?:\s+[A-Z][\w'’-]*)+")
 _NEXT_WORDS = re.compile(r"(?:\s+(?!(?:is|are|was|were|be|to|as|for|of|on|at|in)\b)[a-z-]+){1,2}")
 _RATHER = re.compile(r"\s+(?:over|instead of|rather than|in place of)\s+(?:the\s+|an?\s+)?", re.IGNORECASE)
+
+_KINDS = re.compile(
+    r"\b(?:two|three|four|five|six|\d)\s+(?:[\w'’-]+\s+){1,4}?\((?=[^()]*(?:\band\b|&|,))[^()]+\)",
+    re.IGNORECASE,
+)
 
 _VERB = re.compile(
     r"(?<=\S)\s+(?:turns|becomes|gets|is|are|will be|is turning|is getting)\s+(?=\S)", re.IGNORECASE
@@ -88,6 +94,26 @@ def _chosen(span: Mention) -> list[Mention]:
     if kind_of(new) != kind_of(old):
         return [span]
     return [replace(span, text=new), Mention("O", old, span.pair, span.start + rather.end())]
+
+
+def each_kind(clause: Clause) -> Clause:
+    """Several things of one kind, told apart in brackets, as a mention each: 'two cups (red and blue)'."""
+    mentions = list(clause.mentions)
+    for told in _KINDS.finditer(clause.text) if clause.act in ("add", "task") else ():
+        inside = [
+            one
+            for one in mentions
+            if one.role in "TIVS" and one.start < told.end() and one.start + len(one.text) > told.start()
+        ]
+        kinds = expanded(told[0])
+        if not inside or len(kinds) < 2:
+            continue
+        role = "T" if any(one.role == "T" for one in inside) else "I"
+        at = mentions.index(inside[0])
+        each = [Mention(role, text, start=told.start() + n) for n, text in enumerate(kinds)]
+        mentions = [one for one in mentions if one not in inside]
+        mentions[at:at] = each
+    return replace(clause, mentions=tuple(mentions))
 
 
 def split_by_thing(clause: Clause) -> tuple[Clause, ...]:
