@@ -19,6 +19,7 @@ from taskloom.agent.grounding.resolving.plain import split_by_thing, tidy
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import NOT_UNDERSTOOD
 from taskloom.agent.reading.beam import BAD, likeliest
+from taskloom.agent.reading.frames import framed
 from taskloom.agent.reading.local import READINGS, Local
 from taskloom.agent.reading.network import Packaged
 from taskloom.agent.reading.patterns.rules import Rules
@@ -801,3 +802,72 @@ def test_what_a_message_named_in_vain_is_the_topic_of_the_next() -> None:
 )
 def test_no_title_is_a_leftover_of_a_sentence(title: str) -> None:
     assert not makes_sense((Add(slot="task", title=title),), TaskGraph(), 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "about"),
+    [
+        ("Concerning the salsa class, I bring a towel.", "I bring a towel.", "salsa class"),
+        ("Over to the Korean course. The tutor is Ana.", "The tutor is Ana.", "Korean course"),
+        ("There's news on that photo shoot: Bruno drives.", "Bruno drives.", "photo shoot"),
+        ("Can we talk about the salsa class? The room is B2.", "The room is B2.", "salsa class"),
+        ("You can write down for the photo shoot that it rains.", "it rains.", "photo shoot"),
+        (
+            "The makeup artist is Ana. This is about the photo shoot.",
+            "The makeup artist is Ana.",
+            "photo shoot",
+        ),
+        ("By the way, the teacher is ill.", "the teacher is ill.", None),
+        ("Two details: Ana comes; besides, Bruno drives.", "Ana comes; Bruno drives.", None),
+        ("I just learned that it costs 12 euros.", "it costs 12 euros.", None),
+    ],
+)
+def test_what_frames_a_message_is_no_part_of_it(said: str, text: str, about: str | None) -> None:
+    plain = framed(said, View(PLANS))
+    assert (plain.text, plain.about and plain.about.title) == (text, about)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Cancel the salsa class, please.",
+        "Concerning the wedding, we need two cakes.",
+        "What else is on the list of the photo shoot?",
+        "The salsa class: Friday",
+        "I like the photo shoot, but move it to Friday.",
+        "Is it? I thought so, then.",
+        "",
+    ],
+)
+def test_a_message_that_nothing_frames_is_as_it_was(said: str) -> None:
+    assert framed(said, View(PLANS)).text == said
+
+
+@pytest.mark.parametrize(
+    ("said", "new"),
+    [
+        (
+            ("add", "[I two phone cases (clear and black)] for [W the photo shoot]"),
+            {"photo shoot > clear phone case", "photo shoot > black phone case"},
+        ),
+        (("set", "[S the] driver I was given is [V Joris]"), {"photo shoot > driver: Joris"}),
+        (("set", "[S address] is [V 128] [V Mission Road]"), {"photo shoot > address: 128 Mission Road"}),
+    ],
+)
+def test_mentions_are_made_whole(said: tuple[str, str], new: set[str]) -> None:
+    assert new <= told(PLANS, "Noted.", clause(*said), focus="photo shoot")
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["two blankets (", "Tuesdays and, level B1", "Set the goal to Rome", "him", "concerning the trip"],
+)
+def test_what_is_no_name_makes_no_sense(title: str) -> None:
+    one = Add(said="Set the goal to Rome", slot="task", title=title)
+    assert not makes_sense([one], PLANS, 9)
+
+
+def test_a_slot_is_not_called_by_a_part_of_a_sentence() -> None:
+    made = Add(said="said", slot="time", title="we agreed that the time", value="6 pm", parent="t1")
+    assert not makes_sense([made], PLANS, 9)
+    assert makes_sense([made.model_copy(update={"title": "lesson time"})], PLANS, 9)

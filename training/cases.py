@@ -71,7 +71,7 @@ class Cases:
 
     def candidates(self, text: str, view: View) -> tuple[Candidate, ...]:
         """What can be made of a text."""
-        by_rules = self.local.rules.read(text, view)
+        by_rules = self.local.by_rules(text, view)
         return tuple(one.candidate for one in self.local.readings(by_rules, text, view))
 
     def annotated(self, split: str, every: int = 1) -> Iterator[Case]:

@@ -33,6 +33,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
 
+from taskloom.agent.reading.frames import framed
 from taskloom.agent.reading.signs import signs
 
 OUT = ROOT / "agent" / "reading" / "trust.json"
@@ -51,7 +52,7 @@ class Turns:
     def __init__(self, cases: Sequence[Case], unseen: Set[int]) -> None:
         """unseen: the numbers of turns that nothing is fitted on."""
         self.cases = cases
-        told = [signs(case.text, case.view, case.candidates) for case in cases]
+        told = [signs(framed(case.text, case.view).text, case.view, case.candidates) for case in cases]
         self.names = list(told[0][0])
         vectors = np.array([case.candidates[0].parse.vector for case in cases])
         own = np.array([case.source == OWN for case in cases])

@@ -12,7 +12,7 @@ from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import is_part
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
 
-_MEMBER = re.compile(r"[a-z_]+?\d+$")
+_MEMBER = re.compile(r"(?!list\d)[a-z_]+?\d+$")  # 'list2' is another list
 
 
 def is_member(node: TaskNode) -> bool:

@@ -25,6 +25,7 @@ from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Add, Check, Clarify, Operation, Update
 
 from .filling import Filling
+from .frames import framed
 from .gate import needs_no_model
 from .sense import makes_sense
 from .signs import Candidate, effects, signs
@@ -76,7 +77,7 @@ class Local:
 
     def read(self, utterance: str, view: View) -> Reading:
         """Read one utterance, by the reader that more likely reads it right."""
-        by_rules = self.rules.read(utterance, view)
+        by_rules = self.by_rules(utterance, view)
         if view.schemas and (filled := self._of_schemas(by_rules, utterance, view)) is not None:
             return filled
         if needs_no_model(by_rules, utterance, view):
@@ -109,6 +110,11 @@ class Local:
         if best.trust >= PROPOSE and best.changes:
             return _unsure(utterance, best.reading, best.reading.steps)
         return _unsure(utterance, network.reading)
+
+    def by_rules(self, utterance: str, view: View) -> Reading:
+        """The reading of the patterns: of the words without a frame that says nothing."""
+        plain = framed(utterance, view)
+        return self.rules.read(utterance if plain.about is not None else plain.text, view)
 
     def fills(self, utterance: str, view: View) -> Reading | None:
         """The reading of a message that gives slots their values and does nothing else.
@@ -170,7 +176,7 @@ class Local:
         tried = self.readings(by_rules, utterance, view)
         candidates = [one.candidate for one in tried]
         home = at_home(candidates[0].parse)
-        found = signs(utterance, view, candidates)
+        found = signs(framed(utterance, view).text, view, candidates)
         trusts = probabilities(found, home)
         return [
             replace(one, trust=trust if makes_sense(one.candidate.operations, view.graph, view.turn) else 0.0)
@@ -180,7 +186,9 @@ class Local:
     def readings(self, by_rules: Reading, utterance: str, view: View) -> tuple[Tried, ...]:
         """That of the patterns, then those of the network that would do different things."""
         parses = self._parses(utterance, view)
-        tried = assemble_all([parse.clauses for parse in parses], utterance, view)
+        about = framed(utterance, view).about
+        told_of = about.id if about is not None else ""
+        tried = assemble_all([parse.clauses for parse in parses], utterance, view, told_of)
         ruled = question_before(ground(by_rules.steps, view), utterance, view.graph)
         done = [question_before(made.operations, utterance, view.graph) for made in tried]
         whole = sum(parse.probability for parse in parses) or 1.0
@@ -210,7 +218,8 @@ class Local:
         return False
 
     def _parses(self, utterance: str, view: View) -> Sequence[Parse]:
-        return self.parse(utterance, view.exchanges[-1][1] if view.exchanges else "", READINGS)
+        said = framed(utterance, view).text
+        return self.parse(said, view.exchanges[-1][1] if view.exchanges else "", READINGS)
 
 
 def _filled_by(operations: Sequence[Operation], view: View) -> int:

@@ -20,11 +20,12 @@ _POINTING_BACK = word_set("it them namely")  # 'give it back': of something that
 _CUT = re.compile(r"\b(?:and|or|of|the)\s*[,;]")  # 'Tuesdays and, level B1': words were taken out of it
 _SETTING = word_set("set change switch raise lower update")  # 'Set the goal to Rome' gives a slot its value
 _LONGEST = 12  # words of a title that is a name, and no sentence
+_SENTENCE = word_set("i we they you he she it's that which who i've we've they've i'm we're they're ve")
 _POINTING = word_set("them it they he she here there")  # 'them green', 'here by May 5': a leftover, no name
 _NO_NAMES = word_set(
     """a an the it its it's that this these those them they there here one ones thing things is are was were
     be do did does has have had to of for in on at by with from and or but so then too also not no yes ok okay
-    you he she we us back planning"""
+    you he she we us him her me back planning"""
 )
 
 
@@ -38,7 +39,7 @@ def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) ->
     ):
         return False
     named = sum(isinstance(one, Add) and one.value is None for one in operations)
-    if any(_is_no_title(one, named) or _is_no_person(one, graph) for one in operations):
+    if any(_is_no_title(one, named) or _is_no_slot(one) or _is_no_person(one, graph) for one in operations):
         return False
     if not any(isinstance(one, Link) for one in operations):
         return True
@@ -65,6 +66,13 @@ def _is_no_title(one: Operation, named: int) -> bool:
     if len(told) < 2 or told[:2] in (["at", "least"], ["at", "most"]):
         return False
     return told[0] in _LEADING | _TELLING or (named < 2 and bool(_POINTING_BACK & {*told}))
+
+
+def _is_no_slot(one: Operation) -> bool:
+    """Whether a slot would be called by a part of a sentence: 'we agreed that the time'."""
+    if not isinstance(one, Add) or one.value is None:
+        return False
+    return bool(_SENTENCE.intersection(re.findall(r"[\w'’]+", one.title.lower().replace("’", "'"))))
 
 
 def _is_no_person(one: Operation, graph: TaskGraph) -> bool:

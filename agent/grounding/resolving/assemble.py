@@ -79,11 +79,15 @@ def assemble(clauses: Iterable[Clause], said: str, view: View) -> Assembled:
     return grounder.assembled()
 
 
-def assemble_all(readings: Sequence[Sequence[Clause]], said: str, view: View) -> list[Assembled]:
-    """As `assemble` for several readings of the same words; what some begin with is carried out once."""
-    if len(readings) == 1:
-        return [assemble(readings[0], said, view)]
+def assemble_all(
+    readings: Sequence[Sequence[Clause]], said: str, view: View, about: str = ""
+) -> list[Assembled]:
+    """As `assemble` for several readings of the same words; what some begin with is carried out once.
+
+    about: the id of the plan that all of it is about, where something says so; it is the topic.
+    """
     begun = Assembler(view, said)
+    begun.told_of = about
     known: dict[tuple[int, object], Assembler] = {}  # by what was done before it, and the clause
     found = []
     for reading in readings:

@@ -39,6 +39,13 @@ _KINDS = re.compile(
     re.IGNORECASE,
 )
 
+_WE_HAVE = re.compile(
+    r"\b(?:the|our|my|your|his|her|their)\s+((?:[\w-]+\s)?[\w-]+)\s+(?:that\s+)?(?:i|we|they|you)"
+    r"(?:['’]ve|\s+(?:have|had|was|were))?\s+(?:got|given|been given|have|want|picked|chose|took|decided on|"
+    r"settled on|agreed on|booked)\s+(?:is|was|are)\b",
+    re.IGNORECASE,
+)
+
 _VERB = re.compile(
     r"(?<=\S)\s+(?:turns|becomes|gets|is|are|will be|is turning|is getting)\s+(?=\S)", re.IGNORECASE
 )
@@ -50,17 +57,37 @@ def tidy(clause: Clause) -> Clause:
     for mention in _whole(clause):
         if set(mention.text.lower().split()) <= _EMPTY or not re.search(r"\w", mention.text):
             continue
+        if mention.role == "S" and mention.text.lower() in _DETERMINER:
+            continue
         if mention.role == "V" and kept and _NOT.search(clause.text[: mention.start]):
             mention = replace(mention, role="O")  # 'at 7, not 5'
         before = kept[-1] if kept else None
         if before is not None and before.role == mention.role == "V":
             gap = clause.text[before.start + len(before.text) : mention.start]
-            if _BETWEEN.fullmatch(gap) and (_RANGE.search(gap) or _RANGE.search(before.text)):
+            ranged = _BETWEEN.fullmatch(gap) and (_RANGE.search(gap) or _RANGE.search(before.text))
+            if ranged or (gap == " " and before.text.isdigit() and mention.text[:1].isupper()):
                 text = clause.text[before.start : mention.start + len(mention.text)]
                 kept[-1] = replace(before, text=text)
                 continue
         kept.append(mention)
-    return replace(clause, mentions=tuple(kept))
+    return _with_names(replace(clause, mentions=tuple(kept)))
+
+
+def _with_names(clause: Clause) -> Clause:
+    """A clause with the names of slots that stand before what was done to have their values.
+
+    'The driver I was given is Joris', 'the colour we picked is blue'.
+    """
+    named = []
+    for found in _WE_HAVE.finditer(clause.text) if clause.act == "set" else ():
+        end = found.end(1)
+        beside = any(one.role == "V" and one.start - found.end() in (0, 1) for one in clause.mentions)
+        if beside and not any(
+            one.start < end and one.start + len(one.text) > found.start(1) for one in clause.all("TSVWI")
+        ):
+            named.append(Mention("S", found[1], start=found.start(1)))
+    mentions = sorted((*clause.mentions, *named), key=lambda one: one.start)
+    return replace(clause, mentions=tuple(mentions)) if named else clause
 
 
 def _whole(clause: Clause) -> list[Mention]:

@@ -73,6 +73,7 @@ class Resolver(Ground):
         self.clause: Clause | None = None
         self.memo = Memo()
         self.framed = ""  # the plan that this message only named, for what comes after that
+        self.told_of = ""  # the plan that this message is about, by its frame
 
     def best(
         self, mention: str, *, slots: bool = False, gone: bool | None = False, within: TaskNode | None = None
@@ -208,6 +209,10 @@ class Resolver(Ground):
         slots = [part for part in self.graph.parts(node.id) if is_slot(part)]
         return frozenset().union(*(stems_in(part).value for part in slots))
 
+    def names_of(self, node: TaskNode) -> frozenset[str]:
+        """The stems by which a plan may be named: those of its title, its kind and its values."""
+        return stems_in(node).title | stems_in(node).kind | self._owned(node)
+
     def _near(self) -> dict[str, float]:
         """How far tasks are from what was last spoken of."""
         found: dict[str, float] = {}
@@ -226,6 +231,8 @@ class Resolver(Ground):
 
         After a message that was not taken in: the plan that it named.
         """
+        if self.told_of in self.graph and (not self.operations or self._is_about(self.focus[:1])):
+            return self.graph[self.told_of]
         if self.framed in self.graph and not self.operations:
             return self.graph[self.framed]
         if not self.operations and (missed := self._named_in_vain()) is not None:
@@ -248,6 +255,9 @@ class Resolver(Ground):
             self.memo.topic[key] = self.graph, topic_of(self.graph, *given, WEIGHTS[which])
         found = self.memo.topic[key][1]
         return self.graph[found] if found is not None else None
+
+    def _is_about(self, keys: Sequence[str]) -> bool:
+        return all(key in self.graph and self.graph.root(key).id == self.told_of for key in keys)
 
     def _named_in_vain(self) -> TaskNode | None:
         """The one plan that the message before named in full, where it was not taken in."""
