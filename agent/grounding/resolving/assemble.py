@@ -72,11 +72,7 @@ class Assembled:
 
 def assemble(clauses: Iterable[Clause], said: str, view: View) -> Assembled:
     """What clauses do to the plan, each on what those before it left; a question for what has no place."""
-    grounder = Assembler(view, said)
-    clauses = grounder.about(_plain(clauses))
-    for clause in clauses:
-        _carry_out(grounder, clause, clauses)
-    return grounder.assembled()
+    return assemble_all([tuple(clauses)], said, view)[0]
 
 
 def assemble_all(
