@@ -535,7 +535,7 @@ def test_readings_that_would_do_the_same_are_one_and_stand_together() -> None:
     text = "move the dinner to saturday"
     view = View(DINNER, turn=3)
     local = Local(Rules(), NETWORK)
-    _, *tried = local.readings(local.rules.read(text, view), text, view)
+    _, *tried = local.readings(local.rules.read(text, view), text, framed(text, view), view)
     assert len({effects(one.candidate.operations) for one in tried}) > 1
     assert len(tried) < len(NETWORK(text, "", READINGS))
     assert max(tried, key=lambda one: one.candidate.share) == tried[0]
@@ -817,6 +817,8 @@ def test_no_title_is_a_leftover_of_a_sentence(title: str) -> None:
             "The makeup artist is Ana.",
             "photo shoot",
         ),
+        ("I have the photo shoot in front of me. Ana comes.", "Ana comes.", "photo shoot"),
+        ("They called about the salsa class: it is full.", "it is full.", "salsa class"),
         ("By the way, the teacher is ill.", "the teacher is ill.", None),
         ("Two details: Ana comes; besides, Bruno drives.", "Ana comes; Bruno drives.", None),
         ("I just learned that it costs 12 euros.", "it costs 12 euros.", None),
@@ -836,6 +838,11 @@ def test_what_frames_a_message_is_no_part_of_it(said: str, text: str, about: str
         "The salsa class: Friday",
         "I like the photo shoot, but move it to Friday.",
         "Is it? I thought so, then.",
+        "I called about the photo shoot. Ana comes along.",
+        "I have the photo shoot. Ana comes along.",
+        "The salsa class is over. Ana comes along.",
+        "For Nine Winters, buy a cover.",
+        "Two lines.\nAnd one more.",
         "",
     ],
 )

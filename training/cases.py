@@ -31,6 +31,7 @@ from lines import load  # noqa: E402
 
 from taskloom.agent.cli.script import task_records  # noqa: E402
 from taskloom.agent.reading import gate, local  # noqa: E402
+from taskloom.agent.reading.frames import framed  # noqa: E402
 from taskloom.agent.reading.network import Packaged  # noqa: E402
 from taskloom.agent.reading.patterns.rules import Rules  # noqa: E402
 from taskloom.agent.reading.signs import Candidate  # noqa: E402
@@ -71,8 +72,9 @@ class Cases:
 
     def candidates(self, text: str, view: View) -> tuple[Candidate, ...]:
         """What can be made of a text."""
-        by_rules = self.local.by_rules(text, view)
-        return tuple(one.candidate for one in self.local.readings(by_rules, text, view))
+        plain = framed(text, view)
+        by_rules = self.local.by_rules(text, plain, view)
+        return tuple(one.candidate for one in self.local.readings(by_rules, text, plain, view))
 
     def annotated(self, split: str, every: int = 1) -> Iterator[Case]:
         """The turns of a split of training/dialogues; every: of how many dialogues one is taken."""

@@ -10,7 +10,7 @@ plans that are made up. The authors of HELD_OUT are scored only.
 Two parts are fitted: how much an utterance is of the last kind (logistic regression on the network's vector
 of it), and boosted trees on this and what `taskloom.agent.reading.signs` finds in each reading of each turn.
 What they are worth is told by author: of the recorded dialogues those of HELD_OUT, and the others in four
-parts, each scored by what was fitted without it. Needs the extra `dev`; eight minutes on two cores.
+parts, each scored by what was fitted without it. Needs the extra `dev`; twenty minutes on two cores.
 """
 
 from __future__ import annotations

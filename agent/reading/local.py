@@ -25,7 +25,7 @@ from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Add, Check, Clarify, Operation, Update
 
 from .filling import Filling
-from .frames import framed
+from .frames import Framed, framed
 from .gate import needs_no_model
 from .sense import makes_sense
 from .signs import Candidate, effects, signs
@@ -77,7 +77,8 @@ class Local:
 
     def read(self, utterance: str, view: View) -> Reading:
         """Read one utterance, by the reader that more likely reads it right."""
-        by_rules = self.by_rules(utterance, view)
+        plain = framed(utterance, view)
+        by_rules = self.by_rules(utterance, plain, view)
         if view.schemas and (filled := self._of_schemas(by_rules, utterance, view)) is not None:
             return filled
         if needs_no_model(by_rules, utterance, view):
@@ -86,10 +87,10 @@ class Local:
             return by_rules  # "I don't know yet"
         if (option := _chosen(utterance, view.question)) is not None:
             return Reading((Step(text=utterance, act="yes", value=option),), by="network")
-        said = [clause for clause in self._parses(utterance, view)[0].clauses if clause.act != "chat"]
+        said = [clause for clause in self._parses(plain.text, view)[0].clauses if clause.act != "chat"]
         if max(len(by_rules.steps), len(said)) > MANY:
             return _unsure(utterance, by_rules, too_much=True)
-        rules, *others = self.trusted(by_rules, utterance, view)
+        rules, *others = self.trusted(by_rules, utterance, plain, view)
         network = max(others, key=_odds)
         home = at_home(rules.candidate.parse) >= HOME
         lead, act = (LEAD, ACT_AT_HOME) if home else (0.0, ACT)
@@ -111,9 +112,8 @@ class Local:
             return _unsure(utterance, best.reading, best.reading.steps)
         return _unsure(utterance, network.reading)
 
-    def by_rules(self, utterance: str, view: View) -> Reading:
+    def by_rules(self, utterance: str, plain: Framed, view: View) -> Reading:
         """The reading of the patterns: of the words without a frame that says nothing."""
-        plain = framed(utterance, view)
         return self.rules.read(utterance if plain.about is not None else plain.text, view)
 
     def fills(self, utterance: str, view: View) -> Reading | None:
@@ -171,24 +171,23 @@ class Local:
         made = assemble(parse.clauses, utterance, view)
         return None if made.doubts else Reading(made.steps, by="network")
 
-    def trusted(self, by_rules: Reading, utterance: str, view: View) -> list[Tried]:
-        """The readings, with how far each can be trusted."""
-        tried = self.readings(by_rules, utterance, view)
+    def trusted(self, by_rules: Reading, utterance: str, plain: Framed, view: View) -> list[Tried]:
+        """The readings, with how far each can be trusted; plain: the utterance without its frame."""
+        tried = self.readings(by_rules, utterance, plain, view)
         candidates = [one.candidate for one in tried]
         home = at_home(candidates[0].parse)
-        found = signs(framed(utterance, view).text, view, candidates)
+        found = signs(plain.text, view, candidates)
         trusts = probabilities(found, home)
         return [
             replace(one, trust=trust if makes_sense(one.candidate.operations, view.graph, view.turn) else 0.0)
             for one, trust in zip(tried, trusts, strict=True)
         ]
 
-    def readings(self, by_rules: Reading, utterance: str, view: View) -> tuple[Tried, ...]:
+    def readings(self, by_rules: Reading, utterance: str, plain: Framed, view: View) -> tuple[Tried, ...]:
         """That of the patterns, then those of the network that would do different things."""
-        parses = self._parses(utterance, view)
-        about = framed(utterance, view).about
-        told_of = about.id if about is not None else ""
-        tried = assemble_all([parse.clauses for parse in parses], utterance, view, told_of)
+        parses = self._parses(plain.text, view)
+        about = plain.about.id if plain.about is not None else ""
+        tried = assemble_all([parse.clauses for parse in parses], utterance, view, about)
         ruled = question_before(ground(by_rules.steps, view), utterance, view.graph)
         done = [question_before(made.operations, utterance, view.graph) for made in tried]
         whole = sum(parse.probability for parse in parses) or 1.0
@@ -218,8 +217,7 @@ class Local:
         return False
 
     def _parses(self, utterance: str, view: View) -> Sequence[Parse]:
-        said = framed(utterance, view).text
-        return self.parse(said, view.exchanges[-1][1] if view.exchanges else "", READINGS)
+        return self.parse(utterance, view.exchanges[-1][1] if view.exchanges else "", READINGS)
 
 
 def _filled_by(operations: Sequence[Operation], view: View) -> int:

@@ -56,10 +56,7 @@ class Joining(Resolver):
             STOP.issuperset(words(part.text)) or (part.role == "V" and kind_of(part.text)) for part in parts
         ):
             return False
-        return any(
-            said <= stems_in(node).title | self._owned(node) | stems_in(node).kind
-            for node in self.graph.parts(None)
-        )
+        return any(said <= self.names_of(node) for node in self.graph.parts(None))
 
     def about(self, clauses: Sequence[Clause]) -> tuple[Clause, ...]:
         """Clauses without the last one where it only says what they are about: 'This is for the van'."""
@@ -84,7 +81,7 @@ class Joining(Resolver):
         if not _DEFINITE.match(mention.strip()):
             return None
         name = bare(mention)
-        said, head = set(content(name)), _head(name)
+        said, noun = set(content(name)), head(name)
         proper = {stem for word in re.findall(r"\b[A-Z][\w-]*", name) for stem in words(word)}
         found: list[TaskNode] = []
         for node in self.graph.parts(None):
@@ -92,23 +89,21 @@ class Joining(Resolver):
             missing = {word for word in said if not any(word == one or alike(word, one) for one in held)}
             if missing & proper or said == missing:
                 continue
-            same = head == _head(node.title)
+            same = noun == head(node.title)
             modifiers = {
-                stem
-                for word in re.findall(r"\b[a-z][\w-]*", _before_head(node.title))
-                for stem in words(word)
-            } - {head}
+                stem for word in re.findall(r"\b[a-z][\w-]*", _phrase(node.title)) for stem in words(word)
+            } - {noun}
             if not missing or proper & stems_in(node).title or (same and (proper or modifiers <= said)):
                 found.append(node)
         exact = [node for node in found if said <= stems_in(node).title] or found
         return exact[0] if len(exact) == 1 else None
 
 
-def _before_head(title: str) -> str:
+def _phrase(title: str) -> str:
     return _HEAD_ENDS.split(bare(title), maxsplit=1)[0]
 
 
-def _head(title: str) -> str:
+def head(title: str) -> str:
     """The stem of the noun that a title is about: 'loan' of 'the library loan of Nine Winters'."""
-    stems = words(_before_head(title))
+    stems = words(_phrase(title))
     return stems[-1] if stems else ""
