@@ -18,7 +18,7 @@ import numpy as np
 import onnx
 import torch
 from lines import ACTS
-from network import TAGS, Network
+from network import TAGS, Network, attended
 from onnx import numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic  # type: ignore[import-untyped]
 from torch import Tensor, nn
@@ -41,23 +41,8 @@ class _Whole(nn.Module):
         places = torch.arange(ids.shape[1])[None]
         found = encoder.norm(encoder.word(ids) + encoder.place(places) + encoder.part(parts))
         for layer in encoder.layers:
-            found = _attended(cast("nn.TransformerEncoderLayer", layer), found)
+            found = attended(cast("nn.TransformerEncoderLayer", layer), found)
         return found, self.network.tags(found), self.network.starts(found)
-
-
-def _attended(layer: nn.TransformerEncoderLayer, given: Tensor) -> Tensor:
-    attention = layer.self_attn
-    projected = nn.functional.linear(given, attention.in_proj_weight, attention.in_proj_bias)
-    heads = attention.num_heads
-    query, key, value = (
-        one.reshape(1, -1, heads, attention.embed_dim // heads).transpose(1, 2)
-        for one in projected.chunk(3, -1)
-    )
-    weights = torch.softmax(query @ key.transpose(2, 3) / math.sqrt(attention.embed_dim // heads), -1)
-    mixed = (weights @ value).transpose(1, 2).reshape(1, -1, attention.embed_dim)
-    found = layer.norm1(given + attention.out_proj(mixed))
-    inner: Tensor = layer.norm2(found + layer.linear2(nn.functional.gelu(layer.linear1(found))))
-    return inner
 
 
 def export(network: Network, out: Path) -> None:

@@ -201,7 +201,8 @@ def _cycle(
         chosen = [Pieces(otherwise(turn), tokenizer) for turn in turns]
         for batch in batches(chosen, chance):
             network.train()
-            loss = loss_of(network, batch)
+            with torch.autocast("cpu", torch.bfloat16):
+                loss = loss_of(network, batch)
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
