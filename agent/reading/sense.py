@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.values import NUMBER_WORDS
 from taskloom.agent.language.wording import base, word_set
 from taskloom.memory.operations import Add, Link, Operation, Update, apply
 from taskloom.memory.tasks import TaskGraph
@@ -18,10 +20,18 @@ _LEADING = word_set("concerning regarding with on in for to within about at from
 _TELLING = word_set("i i'm i've we we're we've let next")  # 'I learned two things', 'let the town be Rome'
 _POINTING_BACK = word_set("it them namely")  # 'give it back': of something that is there
 _CUT = re.compile(r"\b(?:and|or|of|the)\s*[,;]")  # 'Tuesdays and, level B1': words were taken out of it
+_ASIDE = re.compile(r"\([^)]*\)|[“\"].*[”\"]")
 _SETTING = word_set("set change switch raise lower update")  # 'Set the goal to Rome' gives a slot its value
 _LONGEST = 12  # words of a title that is a name, and no sentence
 _SENTENCE = word_set("i we they you he she it's that which who i've we've they've i'm we're they're ve")
 _POINTING = word_set("them it they he she here there")  # 'them green', 'here by May 5': a leftover, no name
+_MEASURED = ("amount", "date", "time", "duration")  # kinds of values that are not exchanged for a name
+_MEASURES = word_set(
+    """tba tbd tbc open unknown unclear free included nothing none later soon asap noon midnight midday
+    whenever any anytime flexible dawn dusk sunrise sunset lunchtime dinnertime easter christmas halloween
+    hour hours half quarter fortnight fiver tenner days weeks"""
+)
+_CALENDAR = word_set("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec wee yea")
 _NO_NAMES = word_set(
     """a an the it its it's that this these those them they there here one ones thing things is are was were
     be do did does has have had to of for in on at by with from and or but so then too also not no yes ok okay
@@ -39,7 +49,9 @@ def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) ->
     ):
         return False
     named = sum(isinstance(one, Add) and one.value is None for one in operations)
-    if any(_is_no_title(one, named) or _is_no_slot(one) or _is_no_person(one, graph) for one in operations):
+    if any(_is_no_title(one, named) or _is_no_slot(one) for one in operations):
+        return False
+    if any(_is_no_person(one, graph) or _is_no_measure(one, graph) for one in operations):
         return False
     if not any(isinstance(one, Link) for one in operations):
         return True
@@ -61,6 +73,9 @@ def _is_no_title(one: Operation, named: int) -> bool:
     told = re.findall(r"[\w'’-]+", one.title.lower())
     if len(told) > _LONGEST or one.title.count("(") != one.title.count(")") or _CUT.search(one.title):
         return True
+    plain = _ASIDE.sub("", one.title)
+    if ", " in plain and f"“{one.title}”" not in one.said and f'"{one.title}"' not in one.said:
+        return True  # 'language course, tuition': what comes after a comma tells more of it
     if told and told[0] in _SETTING and ("to" in told or f"{one.title} to ".lower() in one.said.lower()):
         return True
     if len(told) < 2 or told[:2] in (["at", "least"], ["at", "most"]):
@@ -81,6 +96,18 @@ def _is_no_person(one: Operation, graph: TaskGraph) -> bool:
         return False
     slot = one.slot if isinstance(one, Add) else graph[one.task].slot if one.task in graph else ""
     return base(slot) == "assignee"
+
+
+def _is_no_measure(one: Operation, graph: TaskGraph) -> bool:
+    """Whether an amount, a day or an hour would become a name: a budget of 'Leila as the tutor'."""
+    if not isinstance(one, Update) or not one.value or one.task not in graph:
+        return False
+    if kind_of(graph[one.task].value or "") not in _MEASURED or kind_of(one.value) is not None:
+        return False
+    told = re.findall(r"[a-z]+|\d", one.value.lower())
+    return not any(
+        word.isdigit() or word in NUMBER_WORDS or word in _MEASURES or word[:3] in _CALENDAR for word in told
+    )
 
 
 def _is_no_name(text: str | None) -> bool:
