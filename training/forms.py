@@ -20,6 +20,9 @@ from pathlib import Path
 
 from lines import Dialogue, LineError, Turn, read_text
 
+from taskloom.agent.grounding.resolving.resolver import bare
+from taskloom.agent.reading.heard import listed
+
 FORMS = Path(__file__).parent / "forms"
 UNREAD = Path(__file__).parent / "forms_trust"  # of authors that only the trust in readings is fitted on
 APART = Path(__file__).parent / "forms_kept"  # of authors that nothing is trained on
@@ -239,8 +242,31 @@ def made(
             turn = read_text(typed(marked, chance))
         except LineError as error:
             raise FormError(f"{error}: {form}") from error
-        turn.before = before(kind, chance)
+        turn.before, turn.plan = before(kind, chance), standing(turn, kind, kinds, chance)
         yield turn
+
+
+def standing(turn: Turn, kind: Kind, kinds: Sequence[Kind], chance: random.Random) -> str:
+    """Titles of a plan that a form could be said of: what it names as there, more of its kind, other tasks."""
+    acts, new = [clause.act for clause in turn.clauses], set[str]()
+    there = list[str]()
+    for span in turn.spans:
+        text = turn.text[span.start : span.end]
+        step = next((one[0] for one in kind.steps if text in one), text)
+        makes = acts[span.clause] in ("add", "task") and span.role in "IT"
+        (new.add(step) if makes else there.append(step) if span.role in "IEO" else None)
+    begins = any(act == "task" for act in acts) and not there
+    own = [step[0] for step in kind.steps] + [one for names, items in kind.lists for one in (*names, *items)]
+    own = [one for one in chance.sample(own, min(len(own), chance.randrange(5))) if one not in new]
+    parts = list(dict.fromkeys([*there, *([] if begins else own)]))
+    others = [chance.choice(one.titles) for one in chance.sample(list(kinds), chance.randrange(1, 6))]
+    if not begins:
+        others.insert(0 if chance.random() < 0.7 else chance.randrange(len(others)), chance.choice(kind.titles))
+    elif chance.random() < 0.3:
+        return ""
+    lead = chance.sample(parts, min(len(parts), chance.randrange(3)))
+    titles = [*lead, *others, *(one for one in parts if one not in lead)]
+    return listed(bare(title) for title in titles)
 
 
 def authors(folders: Sequence[Path] = ()) -> list[tuple[dict[str, list[str]], list[Kind]]]:

@@ -27,6 +27,7 @@ from taskloom.agent.grounding.grounder import ground
 from taskloom.agent.grounding.resolving.assemble import assemble
 from taskloom.agent.language.values import NUMBER_WORDS
 from taskloom.agent.language.words import kind_name, singular, slot_name
+from taskloom.agent.reading.heard import heard
 from taskloom.agent.reading.local import Local
 from taskloom.agent.reading.network import Packaged
 from taskloom.agent.reading.patterns.rules import Rules
@@ -423,7 +424,7 @@ _NETWORK = Packaged()
 
 def network(turn: Turn, view: View) -> Sequence[Operation]:
     """The network of the package."""
-    return assemble(_NETWORK(turn.text, turn.before)[0].clauses, turn.text, view).operations
+    return assemble(_NETWORK(turn.text, heard(view))[0].clauses, turn.text, view).operations
 
 
 _LOCAL = Local(Rules(), _NETWORK)

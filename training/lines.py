@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 DIALOGUES = Path(__file__).parent / "dialogues"
+SPENT = Path(__file__).parent / "spent"  # only read, without changes: tests that were looked at too often
 
 SPLITS = {
     "train": (
@@ -102,12 +103,17 @@ class Change:
 
 @dataclass(slots=True)
 class Turn:
-    """What a user typed, read; before: what was said to the user last; answers: words that an answer has."""
+    """What a user typed, read.
+
+    before: what was said to the user last. plan: titles of what stands in the plan, where the file tells them.
+    answers: words that an answer has.
+    """
 
     text: str
     clauses: tuple[Clause, ...]
     spans: tuple[Span, ...]
     before: str = ""
+    plan: str = ""
     reply: str = ""
     changes: list[Change] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
@@ -191,7 +197,7 @@ def read_change(line: str) -> Change:
 def read_file(file: Path) -> tuple[list[Dialogue], list[str]]:
     """The dialogues of a file, and what is wrong with it, a line each."""
     dialogues, wrong = list[Dialogue](), list[str]()
-    plan, last, before = Plan(), "", ""
+    plan, last, before, titles = Plan(), "", "", ""
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         try:
             if not line.strip():
@@ -203,13 +209,15 @@ def read_file(file: Path) -> tuple[list[Dialogue], list[str]]:
             if not dialogues:
                 raise LineError("no title of a dialogue yet")
             turns = dialogues[-1].turns
-            if line.startswith("U: "):
+            if line.startswith("P: "):
+                titles = line[3:].strip()
+            elif line.startswith("U: "):
                 if last == "U":
                     raise LineError("two users' turns in a row")
                 last = "U"
                 turns.append(Turn("", (), (), before))
                 turns[-1] = read_text(line[3:])
-                turns[-1].before = before
+                turns[-1].before, turns[-1].plan, titles = before, titles, ""
             elif line.startswith("A: ") and last == "U":
                 last, before = "A", line[3:].strip()
                 turns[-1].reply = before
@@ -332,8 +340,17 @@ def load(split: str) -> list[Dialogue]:
     Raises:
         LineError: a file does not follow the markup.
     """
+    return read_files(files(SPLITS[split]))
+
+
+def read_files(chosen: Iterable[Path]) -> list[Dialogue]:
+    """The dialogues of some files.
+
+    Raises:
+        LineError: a file does not follow the markup.
+    """
     found = list[Dialogue]()
-    for file in files(SPLITS[split]):
+    for file in chosen:
         dialogues, wrong = read_file(file)
         if wrong:
             raise LineError(wrong[0])

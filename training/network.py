@@ -17,7 +17,8 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from taskloom.agent.reading.network import BEFORE, LAST_WORDS, LONGEST, Numbers, plain
+from taskloom.agent.reading.heard import joined
+from taskloom.agent.reading.network import BEFORE, LONGEST, Numbers, plain
 from taskloom.agent.reading.network import Network as Reader
 
 TAGS = ("O", *(f"{begin}{role}" for role in ROLES for begin in "BI"))
@@ -136,11 +137,8 @@ class Pieces:
         self.firsts = [
             at for at in inner if words[at] is not None and (at == 1 or words[at] != words[at - 1])
         ]
-        before = (
-            tokenizer.encode(plain(" ".join(turn.before.split()[-LAST_WORDS:]))).ids[1:][-BEFORE:]
-            if turn.before
-            else []
-        )
+        heard = joined(turn.plan, turn.before)
+        before = tokenizer.encode(plain(heard)).ids[1:][-BEFORE:] if heard else []
         self.ids += before
         self.parts = [0] * self.size + [1] * len(before)
         self.tags, self.starts = [_NOTHING] * len(self.ids), [_NOTHING] * len(self.ids)

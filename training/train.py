@@ -23,13 +23,15 @@ from pathlib import Path
 from typing import cast
 
 import forms
+import gold
 import torch
 from export import taken_back
-from lines import Dialogue, Turn, load
+from lines import SPENT, Dialogue, Turn, load, read_files
 from network import Batch, Network, Pieces, reader, tokenizer_of
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from taskloom.agent.reading.heard import joined, titles
 from taskloom.agent.turn.clauses import Parse
 
 SEED, AT_ONCE, CHUNK = 5, 24, 600
@@ -38,6 +40,7 @@ CYCLES = (  # epochs, rates of the encoder and of the heads
 )  # fmt: skip
 WARM_UP = 60
 OF_FORMS = 42_000  # turns that are made of forms
+OFTEN = 3  # times that a spent dialogue counts
 OF_FORMS_APART = 1_200  # of authors whose forms it does not learn, to score it on
 
 
@@ -67,12 +70,12 @@ class Otherwise:
 
     def __call__(self, turn: Turn) -> Turn:
         """One turn, perhaps changed."""
-        before = "" if self.chance.random() < 0.1 else turn.before
+        before, plan = ("", "") if self.chance.random() < 0.1 else (turn.before, turn.plan)
         after = self.next.get(id(turn))
         if after is not None and self.chance.random() < 0.2:
             turn = _joined(turn, after, self.chance.choice((" ", " ", ". ", ", ", " and ")))
         if self.chance.random() < 0.5:
-            return replace(turn, before=before)
+            return replace(turn, before=before, plan=plan)
         edits: list[tuple[int, int, str]] = []
         for span in turn.spans:
             words = turn.text[span.start : span.end]
@@ -84,7 +87,7 @@ class Otherwise:
             ends = sign in ",.;!?" and not inside and at and turn.text[at - 1].isalpha()
             if ends and self.chance.random() < 0.25:
                 edits.append((at, at + 1, ""))
-        return _edited(replace(turn, before=before), sorted(edits))
+        return _edited(replace(turn, before=before, plan=plan), sorted(edits))
 
     def _other(self, role: str, words: str) -> str:
         for _ in range(4):
@@ -217,11 +220,20 @@ def _cycle(
     return cast("Network", average.module)
 
 
+def met(split: str) -> list[Dialogue]:
+    """The dialogues of a split, each turn with the titles of the plan that it meets."""
+    dialogues = load(split)
+    for dialogue in dialogues:
+        for turn, view, _ in gold.met(dialogue):
+            turn.plan = titles(view)
+    return dialogues
+
+
 def scores(read: Callable[[str, str], Parse], turns: Sequence[Turn]) -> dict[str, float]:
     """Parts of turns: all acts right (small talk apart), all of it right; F1 of spans with their roles."""
     told = Counter[str]()
     for turn in turns:
-        found = read(turn.text, turn.before)[0].clauses
+        found = read(turn.text, joined(turn.plan, turn.before))[0].clauses
         acts = [[one.act for one in made if one.act != "chat"] for made in (turn.clauses, found)]
         place, own = 0, set[tuple[str, int, int]]()
         for clause in found:
@@ -255,13 +267,13 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     base = args.base or base_folder()
-    dialogues = load("train") + forms.dialogues(OF_FORMS, SEED)
+    dialogues = [*met("train"), *forms.dialogues(OF_FORMS, SEED), *OFTEN * read_files(sorted(SPENT.glob("*.txt")))]
     network = trained(base, dialogues, args.part, None if args.on is None else taken_back(args.on))
     args.out.parent.mkdir(parents=True, exist_ok=True)
     torch.save(network.state_dict(), args.out)
     network.eval()
     apart = forms.dialogues(OF_FORMS_APART, SEED, sorted(forms.APART.iterdir()))
-    for name, kept in ((args.split, load(args.split)), ("forms of others", apart)):
+    for name, kept in ((args.split, met(args.split)), ("forms of others", apart)):
         unseen = [turn for one in kept for turn in one.turns]
         told = scores(reader(network, tokenizer_of(base)), unseen)
         print(f"{name}, {len(unseen)} turns: " + ", ".join(f"{key} {one:.3f}" for key, one in told.items()))

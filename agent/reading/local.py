@@ -27,6 +27,7 @@ from taskloom.memory.operations import Add, Check, Clarify, Operation, Update
 from .filling import Filling
 from .frames import Framed, framed
 from .gate import needs_no_model
+from .heard import heard
 from .sense import makes_sense
 from .signs import Candidate, effects, signs
 from .slots import SlotReading, Slots
@@ -34,7 +35,7 @@ from .sure import may_fill, only_fills, plainly_named, plainly_told
 from .trust import at_home, probabilities
 
 Parser = Callable[[str, str, int], Sequence[Parse]]
-"""From a text, what was said to its author last, and how many readings, to these, the likeliest first."""
+"""From a text, what is heard beside it, and how many readings, to these, the likeliest first."""
 
 ACT, ACT_AT_HOME, PROPOSE = 0.6, 0.39, 0.3
 """From which probability on a reading is carried out, in general and where the words are of the kind that the
@@ -165,7 +166,7 @@ class Local:
             return Reading((*filling.steps(kept, utterance), *asks), by="network", note=note)
         if by_pattern:
             return by_rules
-        parse, *_ = self.parse(utterance, before, 1)
+        parse, *_ = self.parse(utterance, heard(view), 1)
         if {clause.act for clause in parse.clauses} - {"chat"} != {"back"}:
             return None
         made = assemble(parse.clauses, utterance, view)
@@ -217,7 +218,7 @@ class Local:
         return False
 
     def _parses(self, utterance: str, view: View) -> Sequence[Parse]:
-        return self.parse(utterance, view.exchanges[-1][1] if view.exchanges else "", READINGS)
+        return self.parse(utterance, heard(view), READINGS)
 
 
 def _filled_by(operations: Sequence[Operation], view: View) -> int:

@@ -31,9 +31,8 @@ clause's beginning [n, 2]."""
 Acts: TypeAlias = Callable[[Numbers], Numbers]
 """From vectors of clauses [c, 4 d] to scores of acts [c, a]."""
 
-LONGEST, BEFORE = 160, 60  # word pieces of what is said, and of what was said before
+LONGEST, BEFORE = 160, 110  # word pieces of what is said, and of what is heard beside it
 MOST = 50  # parts of so many word pieces: 20,000 characters of words are 30, of signs 130
-LAST_WORDS = 30  # of what was said before
 WIDER, WIDER_WORDS = 80, 40  # the same, where slots are read
 LATEST = 4  # texts whose vectors stay at hand: slots and clauses are read of the same text in turn
 _SENTENCE = re.compile(r"[.!?;\n]\s")
@@ -75,7 +74,7 @@ class Network:
     def __call__(self, text: str, before: str = "", limit: int = 1) -> tuple[Parse, ...]:
         """The likeliest readings of a text, the best one first.
 
-        before: what was said to its author last. limit: how many; a text longer than the network takes is
+        before: what is heard beside it (`heard`). limit: how many; a text longer than the network takes is
         read part by part and has one only, one of more than MOST parts is not read.
         """
         parts = self._parts(text)
@@ -122,8 +121,7 @@ class Network:
         ]  # fmt: skip
         if not firsts:
             return (Parse((Clause("unsure", text),), 0.0),)
-        told = self._tokenizer.encode(plain(" ".join(before.split()[-LAST_WORDS:]))).ids[1:] if before else []
-        told = told[-BEFORE:]
+        told = self._tokenizer.encode(plain(before)).ids[1:][-BEFORE:] if before else []
         vectors, tags, starts = self._encode((*ids, *told), (0,) * size + (1,) * len(told))
         last = max(at for at in range(1, size) if words[at] is not None) + 1
         ends = [*firsts, last]  # in word pieces
@@ -209,7 +207,7 @@ class Packaged:
         self._read = lru_cache(256)(self._run)
 
     def __call__(self, text: str, before: str = "", limit: int = 1) -> tuple[Parse, ...]:
-        """The likeliest readings of a text, so many; before: what was said to its author last."""
+        """The likeliest readings of a text, so many; before: what is heard beside it."""
         return self._read(text, before, limit)
 
     def pieces(self, text: str, before: str = "") -> tuple[Pieces, ...]:
