@@ -35,11 +35,9 @@ from taskloom.agent.reading.heard import joined, titles
 from taskloom.agent.turn.clauses import Parse
 
 SEED, AT_ONCE, CHUNK = 5, 24, 600
-CYCLES = (  # epochs, rates of the encoder and of the heads
-    (5.0, 3e-4, 1e-3), (3.0, 2e-4, 5e-4), (2.0, 2e-4, 5e-4),
-)  # fmt: skip
+CYCLES = ((3.0, 3e-4, 1e-3), (1.5, 2e-4, 5e-4))  # epochs, rates of the encoder and of the heads
 WARM_UP = 60
-OF_FORMS = 42_000  # turns that are made of forms
+OF_FORMS = 24_000  # turns that are made of forms
 OFTEN = 3  # times that a spent dialogue counts
 OF_FORMS_APART = 1_200  # of authors whose forms it does not learn, to score it on
 

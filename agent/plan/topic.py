@@ -45,6 +45,11 @@ def is_slot(node: TaskNode) -> bool:
     return node.value is not None and node.parent is not None and (not is_member(node) or is_assignee(node))
 
 
+def is_fact(node: TaskNode) -> bool:
+    """Whether a node is a value of no task: 'surname: Meyer', told before there was a plan."""
+    return node.value is not None and node.parent is None
+
+
 def topic_of(
     graph: TaskGraph,
     focus: Sequence[str],

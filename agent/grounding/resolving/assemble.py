@@ -17,7 +17,7 @@ from taskloom.agent.language.phrases import details_of
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip, word_set
 from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import is_slot, kind_held
+from taskloom.agent.plan.topic import is_fact, is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Detail, Step
@@ -242,6 +242,8 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
         if len(clause.all("V")) == 1 and _RELATIVE.fullmatch(one(clause, "V")):
             self._read_shift(clause)
             return
+        if self._tells_facts(clause):
+            return
         all_of = self.says_all(one(clause, "T"))
         targets = self.each(clause, roles="T") if all_of else [self._of_value(clause)]
         for node in targets:
@@ -249,6 +251,27 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
                 self._set_one(node, told, clause, named=bool(clause.all("S")))
             for told in self._people(clause):
                 self._act("set", task=self.task_of(self.graph[node.id]).id, details=(told,))
+
+    def _tells_facts(self, clause: Clause) -> bool:
+        """Carry out a clause of values that are of no task, where nothing else is spoken of.
+
+        'My surname is Meyer', said of no plan, is a fact of its own; said again it has a new value.
+        """
+        if clause.all("TIW") or (topic := self.topic()) is not None and not is_fact(topic):
+            return False
+        told = self._details(clause)
+        for one_told in told:
+            named = set(content(one_told.slot.replace("_", " ")))
+            facts = [node for node in self.graph.parts(None) if is_fact(node)]
+            same = [node for node in facts if named == set(content(node.title))]
+            if not clause.all("S") and topic is not None:
+                kind = kind_of(one_told.value)
+                same = same or [node for node in (topic, *facts) if kind_held(node) == kind][:1]
+            if same:
+                self._act("set", task=same[0].id, value=one_told.value)
+            else:
+                self._act("task", slot=one_told.slot, value=one_told.value)
+        return bool(told)
 
     def _by_thing(self, clause: Clause) -> Clause:
         """A clause of one value, 'make it 100 sausages', as about what it counts, where the plan has that."""
@@ -297,8 +320,18 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
             return self._made(name or one(clause, "I"), (beside.parent or beside.id) if beside else None)
         if node is None:
             raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
-        spoken_of = not name and not clause.all("IW") and not whole
-        return (self.whole_spoken_of() or node) if spoken_of and not is_slot(node) else node
+        if name or clause.all("IW") or is_slot(node):
+            return node
+        return self._owner_of(one(clause, "S"), node) if not whole else self.whole_spoken_of() or node
+
+    def _owner_of(self, slot: str, node: TaskNode) -> TaskNode:
+        """The task that has a slot of that name, of a task and what it is part of; else what can have one."""
+        said = set(content(slot))
+        for above in (node, *self.graph.ancestors(node.id)):
+            slots = [part for part in self.graph.parts(above.id) if is_slot(part)]
+            if any(said == set(content(part.title)) for part in slots):
+                return above
+        return self.whole_spoken_of() or node
 
     def _holds(self, node: TaskNode, old: str) -> bool:
         """Whether a task has a value of the kind of one that it never had, which would be lost."""

@@ -9,7 +9,8 @@ from itertools import count
 from taskloom.agent.grounding.exact import Exact
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
-from taskloom.agent.language.typed import PLACES, kind_of, misfits, names_a_type, type_named, type_of
+from taskloom.agent.language.typed import PLACES, hour, kind_of, misfits, names_a_type, type_named, type_of
+from taskloom.agent.language.wording import base
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
@@ -23,7 +24,7 @@ from taskloom.memory.words import words
 
 from .joining import Joining
 from .plain import one
-from .resolver import content
+from .resolver import POINTING, content
 
 _MENDS = re.compile(
     r"^\W*(?:no|nope|nah|not|actually|sorry|wait|make (?:it|that)|rather|or rather|correction|instead|i mean"
@@ -31,9 +32,11 @@ _MENDS = re.compile(
     re.IGNORECASE,
 )
 OF_KIND = {"amount": "price", "count": "number"}
+_UNNAMED = ("detail", "place")  # names that slots get whose values came without one
 _CHANGED = re.compile(
     r"\b(?:now|moved?|moving|instead|changed?|switch\w*|swapp?\w*|no longer|new"
-    r"|different|another|update|overwrite|alter\w*|wrong|correct\w*|prefer)\b",
+    r"|different|another|update|overwrite|alter\w*|wrong|correct\w*|prefer|raise|lower|increase|decrease|bump"
+    r"|extend|reduce|cut)\b",
     re.IGNORECASE,
 )
 
@@ -87,7 +90,13 @@ class Fitting(Joining, Exact):
         saying = [part for part in slots if old and old <= set(words(part.value or ""))]
         if len(saying) == 1 and kind_held(saying[0]) in (kind, None):
             return saying[0]
-        return self.plain_slot(owner, told.slot.replace("_", " "), told.value)
+        if (plain := self.plain_slot(owner, told.slot.replace("_", " "), told.value)) is not None:
+            return plain
+        last = self.graph.get(next(iter(self.focus), ""))
+        if set(one(clause, "T").lower().split()) & POINTING and last in slots and kind_held(last) == kind:
+            return last  # 'the budget, make it 3000' of what was just called the limit
+        unnamed = [part for part in slots if base(part.slot) in _UNNAMED and kind_of(part.value or "") is None]
+        return self._most_like(told.value, unnamed) if kind is None and unnamed else None
 
     def _same_value(self, owner: TaskNode, told: Detail, clause: Clause) -> TaskNode | None:
         """The slot of a task whose value a new one without a name takes the place of."""
@@ -103,7 +112,9 @@ class Fitting(Joining, Exact):
             if len(saying) == 1:
                 return saying[0]
         if kind is not None:
-            held = [node for node in slots if kind_held(node) == kind]
+            held = [node for node in slots if kind_held(node) == kind and not _is_place(node)]
+            if not held and kind == "count" and hour(told.value):  # 'can we do 11 instead?'
+                held = [node for node in slots if kind_held(node) == "time"] if mends else []
             if not held and kind == "count":  # 27 each, where it was 20 quid each
                 held = [node for node in slots if kind_held(node) == "amount"]
             named = [node for node in held if slot_name(node.title) == told.slot]
@@ -137,7 +148,7 @@ class Fitting(Joining, Exact):
         owner = self.task_of(node)
         if (slot := self._misfit(node, told, named=named)) is not None:
             node, told, named = owner, self._of_own_type(slot, told), True
-        number = re.fullmatch(r"\D{0,3}\d[\d.,]*", told.value) or told.value.lower() in values.NUMBER_WORDS
+        number = re.fullmatch(r"[^\w]{0,3}\d[\d.,]*", told.value) or told.value.lower() in values.NUMBER_WORDS
         if owner.id != node.id and not named:
             held, new = kind_of(node.value or ""), kind_of(told.value)
             if number and held is None and values.number_of(node.value or "") is not None:
@@ -228,6 +239,11 @@ class Fitting(Joining, Exact):
 def _changes(clause: Clause) -> bool:
     """Whether a clause says that there was another value before."""
     return bool(clause.all("OX") or _MENDS.search(clause.text) or _CHANGED.search(clause.text))
+
+
+def _is_place(slot: TaskNode) -> bool:
+    """Whether a slot is a place by its name, with a number in it: 'room 4B'."""
+    return bool(set(words(slot.title)) & PLACES)
 
 
 def _counts(title: str) -> bool:

@@ -63,6 +63,15 @@ _NO_NOUN = word_set(
 _OF_SLOTS = ("set", "shift", "ask.value", "ask.before", "ask.history", "ask.ever", "ask.claim")
 _SOMEBODY = word_set("he she him her his hers himself herself")
 ME = word_set("i me my mine myself")
+_MAKES_SENSE = word_set("in by on for")
+
+
+def _plain_value(text: str) -> str:
+    """A value without what leads to it; a little word stays where it makes the sense: 'in person', 'by train'."""
+    plain = bare(text) or text.strip()
+    lead = text.strip()[: -len(plain)].strip().lower() if text.strip().endswith(plain) else ""
+    kept = lead in _MAKES_SENSE and plain.isalpha() and plain.islower() and kind_of(plain) is None
+    return text.strip() if kept else plain
 
 
 class Giving(Fitting):
@@ -192,10 +201,20 @@ class Giving(Fitting):
     def _container(self) -> TaskNode | None:
         """What something is added to where nothing is named: the topic, or the list that it is in."""
         topic = self.topic()
+        if topic is not None and self._is_loose(topic):
+            return None
         reply = self.view.exchanges[-1][1].rstrip() if self.view.exchanges and not self.operations else ""
         if topic is not None and reply.endswith("?") and share_named(topic.title, words(reply)) > 0.99:
             return topic  # what it needs was asked
         return self._list_of(topic)
+
+    def _is_loose(self, node: TaskNode) -> bool:
+        """Whether a task is one of several that were said at once, of no plan: more of them come beside it."""
+        if node.parent is not None or self.graph.parts(node.id):
+            return False
+        begun = [one.history[0].turn if one.history else one.turn for one in self.graph.parts(None)]
+        own = node.history[0].turn if node.history else node.turn
+        return begun.count(own) > 1
 
     def _list_of(self, topic: TaskNode | None) -> TaskNode | None:
         """A task, or the list that it is in, where it holds nothing itself."""
@@ -277,7 +296,7 @@ class Giving(Fitting):
                 continue
             if clause.act != "set" and any(right_before(clause, span, thing) for thing in things):
                 continue  # in the title of what it counts
-            value = bare(span.text) or span.text.strip()
+            value = _plain_value(span.text)
             name = named.get(number)
             if name is None and (numbered := _NUMBERED.fullmatch(value)) is not None:
                 name, value = numbered[1], numbered[2]  # 'version 1.9' is no date
