@@ -14,7 +14,7 @@ from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.held import stems_in
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import is_slot, share_named
+from taskloom.agent.plan.topic import is_fact, is_slot, share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.tasks import TaskNode
@@ -99,7 +99,7 @@ class Giving(Fitting):
             return clause
         said = set(content(names[0].text))
         titled = [node for node in self.graph.active if said == set(content(node.title))]
-        if len(titled) != 1 or is_slot(titled[0]):
+        if len(titled) != 1 or is_slot(titled[0]) or is_fact(titled[0]):
             return clause
         thing = replace(names[0], role="T")
         return replace(clause, mentions=tuple(thing if one is names[0] else one for one in clause.mentions))

@@ -153,6 +153,8 @@ class Resolver(Ground):
         found = self.best(mention, slots=slots, gone=gone, within=within)
         if found is None or found.named < NAMED or found.score < SURE:
             return None
+        if found.named < 0.99 and gone is False and self._is_another(mention, found.node):
+            return None
         if found.named < 0.99 and gone is False and found.node.parent is None and within is None:
             left = self.best(mention, slots=slots, gone=True)
             if left is not None and left.named > 0.99 and left.node.parent is None:
@@ -162,6 +164,16 @@ class Resolver(Ground):
             options = [self.describe(found.node), self.describe(found.rival)]
             raise Doubt(f"Which one do you mean by “{mention}”: {options[0]} or {options[1]}?", options)
         return found.node
+
+    def _is_another(self, mention: str, node: TaskNode) -> bool:
+        """Whether words and a task share just their last word, and each says which: 'herb bed', 'tomato bed'."""
+        if is_slot(node):
+            return False
+        said, title = content(mention), content(node.title)
+        if min(len(said), len(title)) < 2 or said[-1] != title[-1] or set(said[:-1]) & set(title[:-1]):
+            return False
+        known = self.names_of(node).union(*(self.names_of(one) for one in self.graph.ancestors(node.id)))
+        return not any(word in known or any(alike(word, one) for one in known) for word in said[:-1])
 
     def _lately(self, node: TaskNode) -> int:
         """The turn in which anything in the plan of a task changed last."""
