@@ -261,7 +261,9 @@ def standing(turn: Turn, kind: Kind, kinds: Sequence[Kind], chance: random.Rando
     parts = list(dict.fromkeys([*there, *([] if begins else own)]))
     others = [chance.choice(one.titles) for one in chance.sample(list(kinds), chance.randrange(1, 6))]
     if not begins:
-        others.insert(0 if chance.random() < 0.7 else chance.randrange(len(others)), chance.choice(kind.titles))
+        others.insert(
+            0 if chance.random() < 0.7 else chance.randrange(len(others)), chance.choice(kind.titles)
+        )
     elif chance.random() < 0.3:
         return ""
     lead = chance.sample(parts, min(len(parts), chance.randrange(3)))

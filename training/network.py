@@ -81,7 +81,9 @@ def attended(layer: nn.TransformerEncoderLayer, given: Tensor, absent: Tensor | 
     projected = functional.linear(given, attention.in_proj_weight, attention.in_proj_bias)
     query, key, value = projected.view(size, length, 3, heads, width // heads).permute(2, 0, 3, 1, 4)
     weights = (query / (width // heads) ** 0.5) @ key.transpose(2, 3)
-    shares = torch.softmax(weights if absent is None else weights + absent.to(weights.dtype), -1, weights.dtype)
+    shares = torch.softmax(
+        weights if absent is None else weights + absent.to(weights.dtype), -1, weights.dtype
+    )
     mixed = (shares @ value).transpose(1, 2).reshape(size, length, width)
     found = layer.norm1(given + attention.out_proj(mixed)).to(projected.dtype)
     inner = layer.linear2(functional.gelu(layer.linear1(found)))

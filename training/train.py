@@ -265,7 +265,11 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     base = args.base or base_folder()
-    dialogues = [*met("train"), *forms.dialogues(OF_FORMS, SEED), *OFTEN * read_files(sorted(SPENT.glob("*.txt")))]
+    dialogues = [
+        *met("train"),
+        *forms.dialogues(OF_FORMS, SEED),
+        *OFTEN * read_files(sorted(SPENT.glob("*.txt"))),
+    ]
     network = trained(base, dialogues, args.part, None if args.on is None else taken_back(args.on))
     args.out.parent.mkdir(parents=True, exist_ok=True)
     torch.save(network.state_dict(), args.out)

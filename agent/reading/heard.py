@@ -41,7 +41,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def _nearest(view: View) -> Iterator[TaskNode]:
-    """The tasks that stand: those in focus, the plans, what is in the plan spoken of, what is in the others."""
+    """The tasks that stand: those in focus, the plans, what is in the latest one, and in others."""
     graph, seen = view.graph, set[str]()
     lately = [graph[key] for key in view.focus if key in graph]
     lately = [graph[one.parent] if is_slot(one) and one.parent else one for one in lately]

@@ -32,6 +32,7 @@ from .sense import makes_sense
 from .signs import Candidate, effects, signs
 from .slots import SlotReading, Slots
 from .sure import may_fill, only_fills, plainly_named, plainly_told
+from .taken_up import taken_up
 from .trust import at_home, probabilities
 
 Parser = Callable[[str, str, int], Sequence[Parse]]
@@ -88,6 +89,8 @@ class Local:
             return by_rules  # "I don't know yet"
         if (option := _chosen(utterance, view.question)) is not None:
             return Reading((Step(text=utterance, act="yes", value=option),), by="network")
+        if (taken := self._taking_up(utterance, view)) is not None:
+            return taken
         said = [clause for clause in self._parses(plain.text, view)[0].clauses if clause.act != "chat"]
         if max(len(by_rules.steps), len(said)) > MANY:
             return _unsure(utterance, by_rules, too_much=True)
@@ -112,6 +115,17 @@ class Local:
         if best.trust >= PROPOSE and best.changes:
             return _unsure(utterance, best.reading, best.reading.steps)
         return _unsure(utterance, network.reading)
+
+    def _taking_up(self, utterance: str, view: View) -> Reading | None:
+        """The reading of a message that takes up what was proposed and goes on: a yes, and what it says."""
+        if (after := taken_up(utterance, view)) is None:
+            return None
+        if {clause.act for clause in self._parses(utterance, view)[0].clauses} & {"yes", "no", "undo"}:
+            return None
+        read = self.read(utterance, after)
+        if not read.sure:
+            return None
+        return replace(read, steps=(Step(text=utterance, act="yes"), *read.steps))
 
     def by_rules(self, utterance: str, plain: Framed, view: View) -> Reading:
         """The reading of the patterns: of the words without a frame that says nothing."""

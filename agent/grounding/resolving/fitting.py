@@ -95,7 +95,9 @@ class Fitting(Joining, Exact):
         last = self.graph.get(next(iter(self.focus), ""))
         if set(one(clause, "T").lower().split()) & POINTING and last in slots and kind_held(last) == kind:
             return last  # 'the budget, make it 3000' of what was just called the limit
-        unnamed = [part for part in slots if base(part.slot) in _UNNAMED and kind_of(part.value or "") is None]
+        unnamed = [
+            part for part in slots if base(part.slot) in _UNNAMED and kind_of(part.value or "") is None
+        ]
         return self._most_like(told.value, unnamed) if kind is None and unnamed else None
 
     def _same_value(self, owner: TaskNode, told: Detail, clause: Clause) -> TaskNode | None:

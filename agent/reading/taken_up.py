@@ -1,0 +1,41 @@
+"""A proposal that a message takes up by going on with it, without a yes.
+
+'Did you mean: add the garden order?' - 'The garden order has two parts.'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from taskloom.agent.grounding.resolving.resolver import content
+from taskloom.agent.language.wording import DID_YOU_MEAN
+from taskloom.agent.turn.reading import View
+from taskloom.memory.operations import apply
+from taskloom.memory.tasks import TaskNode
+
+
+def taken_up(utterance: str, view: View) -> View | None:
+    """The view as it is once the open proposal is accepted, where a message names what only that would make.
+
+    None where nothing is proposed, where it cannot be done, and where nothing of it is named: who goes on
+    with something else has not said what they think of it.
+    """
+    question = view.question
+    if question is None or not question.choices or not question.question.startswith(DID_YOU_MEAN):
+        return None
+    graph = view.graph
+    for choice in question.choices:
+        outcome = apply(graph, choice, turn=view.turn, said=utterance)
+        if outcome.refused is not None:
+            return None
+        graph = outcome.graph
+    changed = [key for key, node in graph.items() if node is not view.graph.get(key) and node.active]
+    fresh = _words(graph[key] for key in changed) - _words(view.graph.active)
+    if not fresh & set(content(utterance)):
+        return None
+    return replace(view, graph=graph, question=None, focus=(*reversed(changed), *view.focus))
+
+
+def _words(nodes: Iterable[TaskNode]) -> set[str]:
+    return {word for node in nodes for word in content(f"{node.title} {node.value or ''}")}
