@@ -9,7 +9,6 @@ import argparse
 import hashlib
 import json
 import logging
-import math
 import tempfile
 from pathlib import Path
 from typing import cast

@@ -247,7 +247,7 @@ def made(
 
 
 def standing(turn: Turn, kind: Kind, kinds: Sequence[Kind], chance: random.Random) -> str:
-    """Titles of a plan that a form could be said of: what it names as there, more of its kind, other tasks."""
+    """Titles of a plan that a form could be said of: what it names, more of its kind, other tasks."""
     acts, new = [clause.act for clause in turn.clauses], set[str]()
     there = list[str]()
     for span in turn.spans:

@@ -106,7 +106,7 @@ class Change:
 class Turn:
     """What a user typed, read.
 
-    before: what was said to the user last. plan: titles of what stands in the plan, where the file tells them.
+    before: what was said to the user last. plan: titles of what stands, where the file tells them.
     answers: words that an answer has.
     """
 

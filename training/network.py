@@ -72,7 +72,7 @@ class Encoder(nn.Module):
 
 
 def attended(layer: nn.TransformerEncoderLayer, given: Tensor, absent: Tensor | None = None) -> Tensor:
-    """Vectors [n, l, d] after a layer, its attention written out: in 16 bits four times as fast as torch's own.
+    """Vectors [n, l, d] after a layer, its attention written out: in 16 bits four times as fast as torch's.
 
     absent: what is added to the attention to each piece [n, 1, 1, l], far below 0 for one that is not there.
     """

@@ -10,7 +10,8 @@ it has not read, said of plans that are made up. The authors of HELD_OUT are sco
 Two parts are fitted: how much an utterance is of the last kind (logistic regression on the network's vector
 of it), and boosted trees on this and what `taskloom.agent.reading.signs` finds in each reading of each turn.
 What they are worth is told by author: of the recorded dialogues those of HELD_OUT, and those whom the
-network has not read, each scored by what was fitted without it. Needs the extra `dev`; twenty minutes on two cores.
+network has not read, each scored by what was fitted without it. Needs the extra `dev`;
+twenty minutes on two cores.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import json
 import os
 import pickle
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -151,7 +152,7 @@ def collected() -> list[Case]:
 
 def _cases(source: str) -> list[Case]:
     read = Cases()
-    turns = {
+    turns: dict[str, Callable[[], Iterable[Case]]] = {
         RECORDED: read.recorded, CALIBRATION: partial(read.annotated, CALIBRATION), OWN: read.own,
         TRAIN: partial(read.annotated, TRAIN, EVERY[TRAIN]), FORMS: partial(read.formed, OF_FORMS, SEED),
     }  # fmt: skip
