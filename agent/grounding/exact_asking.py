@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from taskloom.agent.grounding.ladder.asking import has_former
 from taskloom.agent.language import clarifications, values
+from taskloom.agent.language.typed import type_of
 from taskloom.agent.language.wording import base, clip, word_set
 from taskloom.agent.language.words import singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
@@ -25,6 +26,9 @@ from .exact_places import WHO_SLOTS, Doubt, Places, name_words, says_all
 _OF_A_PERSON = frozenset(("list", "value", "left", "next", "summary", "status", "count"))
 _OF_A_WHOLE = frozenset(("left", "next", "summary", "needs", "dependents"))
 _WHEN, _WHERE = frozenset(("when", "date")), frozenset(("where", "place"))
+_CALLED = {"when": "date", "where": "place"}
+_TYPES = name_words("date day due when weekday time hour price cost fee length duration how long how much")
+"""Words that say of which type a value is, and nothing else of it."""
 _PLACES = word_set("place venue location address room destination city town where site hall")
 
 
@@ -56,12 +60,14 @@ class Asking(Places):
             saying = self._saying_so(asked.value, whole) if asked.kind != "status" else ()
             naming = self._naming(asked.value, ()) if asked.value[:1].isupper() else ()
             if his or (naming and not (saying and asked.kind == "list")):
-                self._check(step, Question(kind="left", tasks=his or naming, about=asked.value))
+                kind: QuestionKind = "left" if asked.kind in ("left", "next", "status") else "value"
+                self._check(step, Question(kind=kind, tasks=his or naming, about=asked.value))
                 return
             if saying:
                 self._check(step, Question(kind="value", tasks=saying, about=asked.value))
                 return
         tasks, about, lacking = self._asked_of(step, node or within)
+        about = about or (step.target if asked.kind in ("claim", "ever") else "")
         if asked.kind == "before" and len(tasks) == 1 and not has_former(self.graph[tasks[0]]):
             tasks = self._once_otherwise(tasks[0]) or tasks
         more = (item.task for item in step.items if item.task in self.graph)
@@ -141,7 +147,8 @@ class Asking(Places):
             return found, "", None
         if step.asked is not None and step.asked.kind in ("list", "count"):
             return (node.id,), step.slot, None
-        return (node.id,), "", "who" if slot_name(step.slot) in WHO_SLOTS else step.slot
+        lacking = "who" if slot_name(step.slot) in WHO_SLOTS else _CALLED.get(step.slot, step.slot)
+        return (node.id,), "", lacking
 
     def _slots_asked(self, words: str, node: TaskNode) -> tuple[str, ...]:
         """Ids of the slots of a task, or of its parts, that words ask for; of a day its time too."""
@@ -168,4 +175,13 @@ class Asking(Places):
             )
         if words in _WHERE:
             return tuple(one.id for one in inside if one.value and name_words(one.title) & _PLACES)
-        return tuple(one.id for one in inside if base(one.slot) in (singular(name), name))
+        listed = tuple(one.id for one in inside if base(one.slot) in (singular(name), name))
+        return listed or tuple(one.id for one in self._typed(words, node))
+
+    def _typed(self, name: str, node: TaskNode) -> list[TaskNode]:
+        """The one slot of a task that is of the type a name says and no more: 'due' for its deadline."""
+        kind = type_of(name, "") if name_words(name) <= _TYPES else None
+        slots = [one for one in self.graph.parts(node.id) if one.value and not is_assignee(one)]
+        named = [one for one in slots if kind and type_of(one.title, "") == kind]
+        held = named or [one for one in slots if kind and values.kind_of(one.value or "") == kind]
+        return held if len(held) == 1 else []

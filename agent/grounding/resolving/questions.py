@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import says_all
 from taskloom.agent.grounding.ladder.asking import has_former
@@ -16,7 +17,7 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
 from .giving import ASKED_FOR, NOUNS, Giving
-from .plain import one
+from .plain import one, words_outside
 from .resolver import POINTING, content
 
 _ASKED_KINDS = (
@@ -29,9 +30,36 @@ _ASKED_KINDS = (
 _OF_A_THING = re.compile(
     r"\s+(?:costs?|prices?|comes?|starts?|arrives?|times?|dates?|be|going to be)$", re.IGNORECASE
 )
+_ASKING = re.compile(
+    r"^(?:(?:on|at|in|by) )?(?:how (?:many|much|long)|what|which|whose)\b"
+    r"(?:\s+(?:kind|sort|number|amount) of)?\s*",
+    re.IGNORECASE,
+)
+_AT_FIRST = re.compile(
+    r"\b(?:was|were|had|did|gave|said|wanted)\b.*\b(?:originally|initially|at first|first(?!\s+\w)"
+    r"|(?:at|in|from) the (?:start|beginning)|at start|to begin with)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_ALWAYS = re.compile(
+    r"\b(?:from (?:the )?(?:very )?(?:start|beginning|outset|first)|all along|always"
+    r"|since the (?:start|beginning))\b",
+    re.IGNORECASE,
+)
 _OF_MANY = ("list", "left", "next", "summary", "count", "status")
+_OF_LINKS = ("needs", "dependents", "status", "left", "next", "list")
 _PEOPLE = frozenset(words("people person guest cover player attendee participant number count seat head pax"))
+_OF_EACH = ("value", "before", "history", "who", "status")
 _SLOTS = ("date", "time", "place", "who", "deadline")
+
+
+def _each_asked(clause: Clause, kind: str) -> list[Clause]:
+    """A question as one for each slot that it names, or each task: 'the room and the time'."""
+    role = "S" if len(clause.all("S")) > 1 else "T"
+    spans = clause.all(role)
+    if kind not in _OF_EACH or len(spans) < 2 or (role == "T" and clause.all("S")):
+        return [clause]
+    others = tuple(span for span in clause.mentions if span not in spans)
+    return [replace(clause, mentions=(*others, span)) for span in spans]
 
 
 class Questions(Giving):
@@ -42,17 +70,24 @@ class Questions(Giving):
         if kind == "other":
             self._act("ask", asked=Asked(kind="summary", free=True))
             return
+        if kind in ("value", "who") and _AT_FIRST.search(words_outside(clause, "VIO")):
+            kind = "before"
+        for part in _each_asked(clause, kind):
+            self._ask_one(part, kind)
+
+    def _ask_one(self, clause: Clause, kind: str) -> None:
+        """One question: of one task, for one slot of it."""
         past = kind in ("before", "history", "ever", "why", "claim", "dependents")
-        name, slot = (
-            one(clause, "TI"),
-            "who" if kind == "who" else self._slot_named(one(clause, "S")) or None,
-        )
+        name, slot = self._name_asked(clause), self._slot_wanted(clause, kind)
         value = self._person(one(clause, "VPO")) or None
         if kind in _OF_MANY and value is None and name and (kind_of(name) == "date" or self._has_tasks(name)):
             name, value = "", self._person(name)
             node = self.place(clause) if clause.all("W") else None
         else:
             node = self._asked_about(clause, kind, name, gone=None if past else False)
+        if kind == "who" and node is None:
+            self._ask_people(name)
+            return
         if node is not None and is_slot(node) and slot and not set(content(slot)) & set(content(node.title)):
             node = self.task_of(node)  # 'the shelf mark for the loan of Small Thunder'
         if kind in ("list", "count") and slot and (held := self._list_asked(slot, node)) is not None:
@@ -69,8 +104,37 @@ class Questions(Giving):
             node, slot = self._slot_asked(node, slot, kind, clause)
         elif node is not None:
             node = self._whole_asked(node, kind, named=bool(name))
+        if node is not None and not name and not clause.all("W"):
+            node = self._unnamed(node, kind)
         asked_for = Asked.model_validate({"kind": "value" if kind == "who" else kind, "value": value})
-        self._act("ask", task=node.id if node else None, slot=slot, asked=asked_for)
+        self._act(
+            "ask", task=node.id if node else None, slot=slot, asked=asked_for,
+            target="from the start" if node is not None and _ALWAYS.search(clause.text) else "",
+        )  # fmt: skip
+
+    def _name_asked(self, clause: Clause) -> str:
+        """The task that a question names; nothing where its words only ask, or mean all there is."""
+        name = _ASKING.sub("", one(clause, "TI"))
+        return "" if self.says_all(name) and clause.act != "ask.status" else name
+
+    def _slot_wanted(self, clause: Clause, kind: str) -> str | None:
+        """The name of the slot that is asked for; who has something, unless somebody has a name for that."""
+        said = one(clause, "S")
+        name = self._slot_named(_ASKING.sub("", said) or said)
+        if kind == "who":
+            return name if name and self._has_slot(name) else "who"
+        return name or None
+
+    def _ask_people(self, name: str) -> None:
+        """Who does something that is nowhere in the plan: says so, and who does what there."""
+        topic = self.topic()
+        if name and not set(name.lower().split()) <= POINTING:
+            self._act("ask", slot=name, asked=Asked(kind="value"))
+        if topic is None:
+            return
+        root = self.graph.root(topic.id)
+        asked = Asked(kind="value")
+        self._act("ask", task=root.id, slot="who", asked=asked)
 
     def _slot_named(self, name: str) -> str:
         """A slot's name as the plan has it: 'van' of 'van cost', where there is a van and no 'van cost'."""
@@ -132,10 +196,29 @@ class Questions(Giving):
             return next((one for one in having if one.id == node.id or not named or one.parent), node)
         if kind in ("claim", "ever") and is_assignee(node):
             return self.task_of(node)
+        if kind in _OF_LINKS and is_slot(node):
+            return self.task_of(node)  # what somebody waits for is what his task does
         if kind in _OF_MANY and not named:
             while node.parent and not self.listed(node):
                 node = self.graph[node.parent]
         return node
+
+    def _unnamed(self, node: TaskNode, kind: str) -> TaskNode | None:
+        """What a question is about that names nothing, where the topic has nothing of the kind asked for.
+
+        Of links what was spoken of lately and has some; a list is all there is where the topic holds nothing.
+        """
+        lately = [self.task_of(self.graph[key]) for key in self.focus if key in self.graph]
+        if kind == "dependents" and not self._dependents(node):
+            return next(filter(self._dependents, lately), node)
+        if kind == "needs" and not any(self.graph.waits_for(one.id) for one in self.graph.subtree(node.id)):
+            return next((one for one in lately if self.graph.waits_for(one.id)), node)
+        alone = node.parent is None and not self.graph.parts(node.id)
+        return None if kind == "list" and alone and len(self.graph.parts(None)) > 1 else node
+
+    def _dependents(self, node: TaskNode) -> bool:
+        """Whether something waits for a task."""
+        return any(self.graph[key].active for key in self.graph.dependents.get(node.id, ()))
 
     def _has_tasks(self, name: str) -> bool:
         """Whether words are somebody who has something to do, and no task."""
