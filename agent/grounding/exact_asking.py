@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from taskloom.agent.grounding.ladder.asking import has_former
 from taskloom.agent.language import clarifications, values
-from taskloom.agent.language.typed import type_of
+from taskloom.agent.language.typed import names_a_type, type_of
 from taskloom.agent.language.wording import base, clip, word_set
-from taskloom.agent.language.words import singular, slot_name
+from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_person_slot
 from taskloom.agent.turn.steps import Step
@@ -20,6 +20,7 @@ from taskloom.memory.operations import (
     names,
 )
 from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import words as words_in
 
 from .exact_places import WHO_SLOTS, Doubt, Places, name_words, says_all
 
@@ -144,7 +145,8 @@ class Asking(Places):
         if step.slot is None or (whole and slot_name(step.slot) not in WHO_SLOTS):
             return (node.id,), node.title if step.task is None else "", None
         if found := self._slots_asked(step.slot, node):
-            return found, "", None
+            other = len(found) == 1 and self._is_another(step.slot, self.graph[found[0]])
+            return found, "", step.slot if other else None
         if step.asked is not None and step.asked.kind in ("list", "count"):
             return (node.id,), step.slot, None
         lacking = "who" if slot_name(step.slot) in WHO_SLOTS else _CALLED.get(step.slot, step.slot)
@@ -177,6 +179,16 @@ class Asking(Places):
             return tuple(one.id for one in inside if one.value and name_words(one.title) & _PLACES)
         listed = tuple(one.id for one in inside if base(one.slot) in (singular(name), name))
         return listed or tuple(one.id for one in self._typed(words, node))
+
+    def _is_another(self, name: str, slot: TaskNode) -> bool:
+        """Whether a slot that is named only by its type may be another one than asked for: no stop time."""
+        if slot.value is None or not names_a_type(slot.title) or is_assignee(slot):
+            return False
+        above = [slot, *self.graph.ancestors(slot.id)]
+        held = [*above, *(part for one in above[1:] for part in self.graph.parts(one.id) if part.value)]
+        known = {word for one in held for word in words_in(f"{one.title} {one.value or ''} {one.slot}")}
+        asked = [word for word in content(name) if word not in known and not names_a_type(word)]
+        return bool(asked) and len(asked) < len(content(name))
 
     def _typed(self, name: str, node: TaskNode) -> list[TaskNode]:
         """The one slot of a task that is of the type a name says and no more: 'due' for its deadline."""

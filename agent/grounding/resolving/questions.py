@@ -40,6 +40,11 @@ _AT_FIRST = re.compile(
     r"|(?:at|in|from) the (?:start|beginning)|at start|to begin with)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_TOOK_OUT = re.compile(
+    r"\b(?:i|we)\b(?: ever)?(?: (?:ask|tell|want|say)(?:ed)?(?: you)? to)?"
+    r" (?:remove|cancel|delete|drop|take (?:[\w ]+ )?(?:off|out)|throw (?:[\w ]+ )?out|scrap|strike)\b",
+    re.IGNORECASE,
+)
 _ALWAYS = re.compile(
     r"\b(?:from (?:the )?(?:very )?(?:start|beginning|outset|first)|all along|always"
     r"|since the (?:start|beginning))\b",
@@ -88,29 +93,64 @@ class Questions(Giving):
         if kind == "who" and node is None:
             self._ask_people(name)
             return
-        if node is not None and is_slot(node) and slot and not set(content(slot)) & set(content(node.title)):
-            node = self.task_of(node)  # 'the shelf mark for the loan of Small Thunder'
+        if node is not None and is_slot(node):
+            node, slot = self._owner_asked(node, name, slot, supposes=kind != "value" or value is not None)
         if kind in ("list", "count") and slot and (held := self._list_asked(slot, node)) is not None:
             node, slot = held, None
-        if kind == "count" and node is not None and name and (amount := self._amount_of(node)) is not None:
-            kind, node, slot = "value", amount, None
-        elif kind in ("count", "list") and slot is None and name and (node is None or not self.listed(node)):
-            whole = self.place(clause) or self.topic()
-            if whole is not None and (node is None or node.parent is not None):
-                node, slot = self.graph.root(whole.id), name
-        if kind == "count" and (counted_slot := self._people_counted(name, node)) is not None:
-            kind, node, slot = "value", counted_slot, None
+        if kind in ("list", "count"):
+            kind, node, slot = self._many_asked(clause, kind, name, node, slot)
         if node is not None and node.value is None and kind in ("value", "before", "history"):
             node, slot = self._slot_asked(node, slot, kind, clause)
         elif node is not None:
             node = self._whole_asked(node, kind, named=bool(name))
         if node is not None and not name and not clause.all("W"):
             node = self._unnamed(node, kind)
-        asked_for = Asked.model_validate({"kind": "value" if kind == "who" else kind, "value": value})
+        self._asks(clause, kind, node, slot, value)
+
+    def _asks(
+        self, clause: Clause, kind: str, node: TaskNode | None, slot: str | None, value: str | None
+    ) -> None:
+        """A question as a step, with the act that it supposes and since when."""
+        claims = kind in ("claim", "ever")
+        if node is not None and value and claims and not clause.all("TISW"):
+            node = self._claimed_at(node, value)
+        asked: dict[str, object] = {"kind": "value" if kind == "who" else kind, "value": value}
+        if claims and _TOOK_OUT.search(clause.text):
+            asked["act"] = "remove"
+        always = claims and node is not None and _ALWAYS.search(clause.text)
         self._act(
-            "ask", task=node.id if node else None, slot=slot, asked=asked_for,
-            target="from the start" if node is not None and _ALWAYS.search(clause.text) else "",
+            "ask", task=node.id if node else None, slot=slot, asked=Asked.model_validate(asked),
+            target="from the start" if always else "",
         )  # fmt: skip
+
+    def _owner_asked(
+        self, node: TaskNode, name: str, slot: str | None, *, supposes: bool
+    ) -> tuple[TaskNode, str | None]:
+        """The task of a slot that was found, and what of it is asked for, where that may be another slot.
+
+        supposes: the question is not for a mere value.
+        """
+        if not supposes and slot is None:
+            said = set(content(name))
+            other = len(said) > 1 and not said <= set(words(f"{node.title} {node.value}"))
+            return (self.task_of(node), name) if other and self._is_another(name, node) else (node, None)
+        if slot and not set(content(slot)) & set(content(node.title)):
+            return self.task_of(node), slot  # 'the shelf mark for the loan of Small Thunder'
+        return node, slot
+
+    def _many_asked(
+        self, clause: Clause, kind: str, name: str, node: TaskNode | None, slot: str | None
+    ) -> tuple[str, TaskNode | None, str | None]:
+        """What a question for a list or a number is about: the number that a slot says, a list, a plan."""
+        if kind == "count" and node is not None and name and (amount := self._amount_of(node)) is not None:
+            kind, node, slot = "value", amount, None
+        elif slot is None and name and (node is None or not self.listed(node)):
+            whole = self.place(clause) or self.topic()
+            if whole is not None and (node is None or node.parent is not None):
+                node, slot = self.graph.root(whole.id), name
+        if kind == "count" and (counted := self._people_counted(name, node)) is not None:
+            return "value", counted, None
+        return kind, node, slot
 
     def _name_asked(self, clause: Clause) -> str:
         """The task that a question names; nothing where its words only ask, or mean all there is."""
@@ -160,6 +200,8 @@ class Questions(Giving):
         asked = next((one for form, one in ASKED_FOR if form.search(clause.text)), None)
         if slot is not None and not past:
             return self._elsewhere(node, slot), slot
+        if slot is not None and (named := self._once_named(node, slot)) is not None:
+            return named, None
         found = self._asked_part(node, clause.text, past=past)
         if past and has_former(node) and re.search(r"\b(?:call\w*|names?|title)\b", clause.text):
             return node, None
@@ -168,6 +210,16 @@ class Questions(Giving):
         if found is not None:
             return found, None
         return node, slot or (asked if asked in _SLOTS and not past else None)
+
+    def _once_named(self, node: TaskNode, slot: str) -> TaskNode | None:
+        """The slot of that name, in a task or else in its plan, that was something else before."""
+        said = set(content(slot))
+        for whole in (node, self.graph.root(node.id)):
+            inside = [one for one in self.graph.subtree(whole.id, gone=True)[1:] if has_former(one)]
+            named = [one for one in inside if said and said <= set(words(one.title))]
+            if named:
+                return max(named, key=lambda one: (one.active, one.turn))
+        return None
 
     def _elsewhere(self, node: TaskNode, slot: str) -> TaskNode:
         """The task that has a slot of that name: the one named, else the only one in its plan."""
@@ -202,6 +254,17 @@ class Questions(Giving):
             while node.parent and not self.listed(node):
                 node = self.graph[node.parent]
         return node
+
+    def _claimed_at(self, node: TaskNode, value: str) -> TaskNode:
+        """What a claim is about that names nothing: the topic, or the only slot that ever had the value."""
+
+        def ever(one: TaskNode) -> bool:
+            return any(says_all(state.value or state.title, value) for state in one.states())
+
+        if any(map(ever, self.graph.subtree(node.id, gone=True))):
+            return node
+        saying = [one for one in self.graph.values() if is_slot(one) and ever(one)]
+        return saying[0] if len(saying) == 1 else node
 
     def _unnamed(self, node: TaskNode, kind: str) -> TaskNode | None:
         """What a question is about that names nothing, where the topic has nothing of the kind asked for.
