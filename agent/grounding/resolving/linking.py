@@ -37,7 +37,7 @@ class Linking(Giving):
 
     def _read_need(self, clause: Clause) -> None:
         whole, told = self.place(clause), clause.all("IT")
-        other = next(filter(None, (self._linked(bare(span.text)) for span in told)), None)
+        other = next(filter(None, (self._in_link(bare(span.text)) for span in told)), None)
         spoken_of = self.topic()  # before anything new is: what 'it' is
         needed = list[TaskNode]()
         for span in _in_time(clause):
@@ -46,7 +46,7 @@ class Linking(Giving):
         if not needed and self.later in self.graph:  # 'first A, then B, then C': after B
             needed = [self.graph[self.later]]
             other = other or needed[0]
-        within = self._linked(one(clause, "T")) if clause.all("T") and len(needed) > 1 else None
+        within = self._in_link(one(clause, "T")) if clause.all("T") and len(needed) > 1 else None
         if within is not None and all(within in self.graph.ancestors(node.id) for node in needed):
             pairs = list(pairwise(needed))  # 'the party has a step after A: B'
         elif clause.all("T"):
@@ -68,7 +68,7 @@ class Linking(Giving):
                 self._act("need", task=after.id, items=items_of([before.title], [before.id]))
                 self.later = after.id
 
-    def _linked(self, name: str) -> TaskNode | None:
+    def _in_link(self, name: str) -> TaskNode | None:
         """The task that a link names: half of the words are in it, or all of its title is said.
 
         'That box', where there is none, is what was spoken of last.
@@ -87,7 +87,7 @@ class Linking(Giving):
 
     def _link_end(self, name: str, whole: TaskNode | None, other: TaskNode | None) -> TaskNode:
         """The task at one end of a link, made where there is none; other: what it stands beside then."""
-        node = self._linked(name)
+        node = self._in_link(name)
         if node is not None and (not is_slot(node) or set(content(name)) <= set(content(node.title))):
             return node
         if other is not None and whole is None:
