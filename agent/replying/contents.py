@@ -158,7 +158,7 @@ def count_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
     if nodes and not counted and len(asked) == 1 and nodes != asked:  # its slots are no things to count
         return [context.names.state(asked[0])]
     nodes = counted or nodes
-    if not nodes and (held := [node for node in asked if node.value]):
+    if not nodes and (held := [node for node in asked if node.value or re.search(r"\d", node.title)]):
         return [context.names.state(node) for node in held]  # 'how many tags': the task holds the number
     if not nodes:
         return [answers.NONE_ABOUT(about=quoted(about, 60)) if about else answers.NONE()]

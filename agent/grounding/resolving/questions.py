@@ -173,8 +173,10 @@ class Questions(Giving):
         if topic is None:
             return
         root = self.graph.root(topic.id)
-        asked = Asked(kind="value")
-        self._act("ask", task=root.id, slot="who", asked=asked)
+        if any(is_assignee(one) for one in self.graph.subtree(root.id)):
+            self._act("ask", task=root.id, slot="who", asked=Asked(kind="value"))
+        elif self.listed(topic):
+            self._act("ask", task=topic.id, asked=Asked(kind="list"))
 
     def _slot_named(self, name: str) -> str:
         """A slot's name as the plan has it: 'van' of 'van cost', where there is a van and no 'van cost'."""
@@ -199,7 +201,7 @@ class Questions(Giving):
         past = kind != "value"
         asked = next((one for form, one in ASKED_FOR if form.search(clause.text)), None)
         if slot is not None and not past:
-            return self._elsewhere(node, slot), slot
+            return self._elsewhere(node, slot, alone=not clause.all("TIW")), slot
         if slot is not None and (named := self._once_named(node, slot)) is not None:
             return named, None
         found = self._asked_part(node, clause.text, past=past)
@@ -214,21 +216,32 @@ class Questions(Giving):
     def _once_named(self, node: TaskNode, slot: str) -> TaskNode | None:
         """The slot of that name, in a task or else in its plan, that was something else before."""
         said = set(content(slot))
-        for whole in (node, self.graph.root(node.id)):
-            inside = [one for one in self.graph.subtree(whole.id, gone=True)[1:] if has_former(one)]
+        scopes = [self.graph.subtree(whole.id, gone=True)[1:] for whole in (node, self.graph.root(node.id))]
+        for scope in (*scopes, self.graph.active):
+            inside = [one for one in scope if is_slot(one) and has_former(one)]
             named = [one for one in inside if said and said <= set(words(one.title))]
             if named:
                 return max(named, key=lambda one: (one.active, one.turn))
         return None
 
-    def _elsewhere(self, node: TaskNode, slot: str) -> TaskNode:
-        """The task that has a slot of that name: the one named, else the only one in its plan."""
+    def _elsewhere(self, node: TaskNode, slot: str, *, alone: bool) -> TaskNode:
+        """The task that has a slot of that name: the one named, else the only one in its plan.
+
+        alone: no task is named, so that it may also be the only plan that has one.
+        """
         said = set(content(slot))
         if any(said & set(words(part.title)) for part in self.graph.subtree(node.id)[1:]):
             return node
         inside = self.graph.subtree(self.graph.root(node.id).id)
         having = [part for part in inside if is_slot(part) and said <= set(words(part.title))]
-        return self.task_of(having[0]) if len(having) == 1 else node
+        if len(having) == 1:
+            return self.task_of(having[0])
+        if not alone or self._slots_asked(slot, node):
+            return node
+        plans = [
+            plan for plan in self.graph.parts(None) if plan.value is None and self._slots_asked(slot, plan)
+        ]
+        return plans[0] if len(plans) == 1 else node
 
     def _changed_part(self, node: TaskNode, text: str) -> TaskNode | None:
         """The slot of a task that was something else before: the one spoken of, else the last changed."""
@@ -334,9 +347,10 @@ class Questions(Giving):
         """What a question is about."""
         if name:
             within = self.place(clause)
-            return self.meant(name, slots=True, gone=gone, within=within) or self.meant(
+            found = self.meant(name, slots=True, gone=gone, within=within) or self.meant(
                 name, slots=True, gone=None
             )
+            return found or (self.topic() if kind == "claim" and one(clause, "VPO") else None)
         if clause.all("W"):
             return self.place(clause)
         slot = one(clause, "S")
