@@ -154,10 +154,6 @@ def count_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
         return [context.names.state(nodes[0])]
     if len(nodes) == 1 and (inside := context.graph.parts(nodes[0].id)):
         nodes = list(inside)
-    counted = [node for node in nodes if node.value is None or context.names.is_member(node)]
-    if nodes and not counted and len(asked) == 1 and nodes != asked:  # its slots are no things to count
-        return [context.names.state(asked[0])]
-    nodes = counted or nodes
     if not nodes and (held := [node for node in asked if node.value or re.search(r"\d", node.title)]):
         return [context.names.state(node) for node in held]  # 'how many tags': the task holds the number
     if not nodes:
