@@ -190,7 +190,8 @@ def _left(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
 def _connected(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Answer:
     """needs, dependents: all that the tasks and their parts rest on, or that rests on them.
 
-    needs of a whole that rests on nothing outside, or of everything: its parts that wait for others.
+    needs of a whole that rests on nothing outside, or of everything: its parts that wait for others, else
+    those that are open.
     """
     everything = question.kind == "needs" and not (targets or question.tasks or question.about)
     keys = tuple(node.id for node in graph.parts(None)) if everything else _keys(graph, question, targets)
@@ -206,6 +207,8 @@ def _connected(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -
     found = dag.reach(seeds, needs if question.kind == "needs" else dependents)[len(seeds) :]
     if question.kind == "needs" and not found:
         found = [key for key in seeds if graph.waits_for(key)]
+    if question.kind == "needs" and not found and targets:  # what a whole still lacks is what is open in it
+        found = [key for key in still_open(graph, targets)[0] if key not in targets]
     verdict = _supposed(graph, question) if keys else Verdict(kind="unknown", claimed=question.about)
     return Answer(question=question, tasks=tuple(dag.order(found, needs)), verdict=verdict)
 

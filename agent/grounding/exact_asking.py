@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from taskloom.agent.grounding.ladder.asking import has_former
 from taskloom.agent.language import clarifications, values
+from taskloom.agent.language.typed import names_a_type, type_of
 from taskloom.agent.language.wording import base, clip, word_set
-from taskloom.agent.language.words import singular, slot_name
+from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_person_slot
 from taskloom.agent.turn.steps import Step
@@ -19,12 +20,16 @@ from taskloom.memory.operations import (
     names,
 )
 from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import words as words_in
 
 from .exact_places import WHO_SLOTS, Doubt, Places, name_words, says_all
 
 _OF_A_PERSON = frozenset(("list", "value", "left", "next", "summary", "status", "count"))
 _OF_A_WHOLE = frozenset(("left", "next", "summary", "needs", "dependents"))
 _WHEN, _WHERE = frozenset(("when", "date")), frozenset(("where", "place"))
+_CALLED = {"when": "date", "where": "place"}
+_TYPES = name_words("date day due when weekday time hour price cost fee length duration how long how much")
+"""Words that say of which type a value is, and nothing else of it."""
 _PLACES = word_set("place venue location address room destination city town where site hall")
 
 
@@ -56,12 +61,14 @@ class Asking(Places):
             saying = self._saying_so(asked.value, whole) if asked.kind != "status" else ()
             naming = self._naming(asked.value, ()) if asked.value[:1].isupper() else ()
             if his or (naming and not (saying and asked.kind == "list")):
-                self._check(step, Question(kind="left", tasks=his or naming, about=asked.value))
+                kind: QuestionKind = "left" if asked.kind in ("left", "next", "status") else "value"
+                self._check(step, Question(kind=kind, tasks=his or naming, about=asked.value))
                 return
             if saying:
                 self._check(step, Question(kind="value", tasks=saying, about=asked.value))
                 return
         tasks, about, lacking = self._asked_of(step, node or within)
+        about = about or (step.target if asked.kind in ("claim", "ever") else "")
         if asked.kind == "before" and len(tasks) == 1 and not has_former(self.graph[tasks[0]]):
             tasks = self._once_otherwise(tasks[0]) or tasks
         more = (item.task for item in step.items if item.task in self.graph)
@@ -138,10 +145,12 @@ class Asking(Places):
         if step.slot is None or (whole and slot_name(step.slot) not in WHO_SLOTS):
             return (node.id,), node.title if step.task is None else "", None
         if found := self._slots_asked(step.slot, node):
-            return found, "", None
+            other = len(found) == 1 and self._is_another(step.slot, self.graph[found[0]])
+            return found, "", step.slot if other else None
         if step.asked is not None and step.asked.kind in ("list", "count"):
             return (node.id,), step.slot, None
-        return (node.id,), "", "who" if slot_name(step.slot) in WHO_SLOTS else step.slot
+        lacking = "who" if slot_name(step.slot) in WHO_SLOTS else _CALLED.get(step.slot, step.slot)
+        return (node.id,), "", lacking
 
     def _slots_asked(self, words: str, node: TaskNode) -> tuple[str, ...]:
         """Ids of the slots of a task, or of its parts, that words ask for; of a day its time too."""
@@ -168,4 +177,23 @@ class Asking(Places):
             )
         if words in _WHERE:
             return tuple(one.id for one in inside if one.value and name_words(one.title) & _PLACES)
-        return tuple(one.id for one in inside if base(one.slot) in (singular(name), name))
+        listed = tuple(one.id for one in inside if base(one.slot) in (singular(name), name))
+        return listed or tuple(one.id for one in self._typed(words, node))
+
+    def _is_another(self, name: str, slot: TaskNode) -> bool:
+        """Whether a slot that is named only by its type may be another one than asked for: no stop time."""
+        if slot.value is None or not names_a_type(slot.title) or is_assignee(slot):
+            return False
+        above = [slot, *self.graph.ancestors(slot.id)]
+        held = [*above, *(part for one in above[1:] for part in self.graph.parts(one.id) if part.value)]
+        known = {word for one in held for word in words_in(f"{one.title} {one.value or ''} {one.slot}")}
+        asked = [word for word in content(name) if word not in known and not names_a_type(word)]
+        return bool(asked) and len(asked) < len(content(name))
+
+    def _typed(self, name: str, node: TaskNode) -> list[TaskNode]:
+        """The one slot of a task that is of the type a name says and no more: 'due' for its deadline."""
+        kind = type_of(name, "") if name_words(name) <= _TYPES else None
+        slots = [one for one in self.graph.parts(node.id) if one.value and not is_assignee(one)]
+        named = [one for one in slots if kind and type_of(one.title, "") == kind]
+        held = named or [one for one in slots if kind and values.kind_of(one.value or "") == kind]
+        return held if len(held) == 1 else []

@@ -37,6 +37,10 @@ def value_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
         tasks = [context.names.full(node) for node in nodes]
         if answer.question.slot in ("who", "assignee"):
             return [answers.NOBODY_HAS(tasks=tasks)]
+        if all(node.value is not None and node.parent for node in nodes):  # none of that name, but another
+            tasks = [context.names.full(context.graph[node.parent or ""]) for node in nodes]
+            lacking = answers.NO_SLOT(slot=answer.question.slot, tasks=tasks)
+            return [lacking, *(_value_sentence(context, node) for node in nodes)]
         return [answers.NO_SLOT(slot=answer.question.slot, tasks=tasks)]
     if not answer.question.tasks and _besides(answer.question.about, nodes):
         about = quoted(answer.question.about, 60)
@@ -150,7 +154,7 @@ def count_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
         return [context.names.state(nodes[0])]
     if len(nodes) == 1 and (inside := context.graph.parts(nodes[0].id)):
         nodes = list(inside)
-    if not nodes and (held := [node for node in asked if node.value]):
+    if not nodes and (held := [node for node in asked if node.value or re.search(r"\d", node.title)]):
         return [context.names.state(node) for node in held]  # 'how many tags': the task holds the number
     if not nodes:
         return [answers.NONE_ABOUT(about=quoted(about, 60)) if about else answers.NONE()]

@@ -82,7 +82,9 @@ def needs_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
         for node in context.graph.subtree(key)
     }
     if all(node.id in inside or not answer.question.tasks for node in others):
-        return [context.waits(node) for node in others]
+        if waiting := [node for node in others if context.graph.waits_for(node.id)]:
+            return [context.waits(node) for node in waiting]
+        return [answers.NEEDS_NOTHING_ELSE(task=name), *left_reply(context, answer, others)]
     needed = [_with_mark(context, node) for node in others]
     return [answers.NEEDS(task=name, needed=needed), *_ready(context, answer)]
 
@@ -112,8 +114,19 @@ def dependents_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNod
     if not name:
         return context.nothing(answer)
     if not others:
-        return [answers.NOTHING_DEPENDS(task=name)]
+        return [answers.NOTHING_DEPENDS(task=name), *_used_in(context, answer)]
     return [answers.DEPEND(tasks=[context.names.full(node) for node in others], task=name)]
+
+
+def _used_in(context: AnswerContext, answer: Answer) -> list[str]:
+    """In which lists the one thing is that was asked about, where it is one of many."""
+    asked = [context.graph[key] for key in answer.question.tasks if key in context.graph]
+    if len(asked) != 1 or not context.names.is_member(asked[0]):
+        return []
+    same = [node for node in context.graph.active if node.title.casefold() == asked[0].title.casefold()]
+    wholes = dict.fromkeys(node.parent for node in same if node.parent and context.names.is_member(node))
+    names = join([context.names.full(context.graph[key]) for key in wholes], limit=INLINE)
+    return [answers.ARE_IN(tasks=[context.names.full(asked[0])], whole=names)] if names else []
 
 
 def status_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
@@ -131,7 +144,7 @@ def status_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) 
     for node in nodes:
         name = context.names.full(node)
         if plain and node.status == "open" and node.parent is None and context.graph.parts(node.id):
-            found.append(context.names.state(node))
+            found += [answers.STATE(opening="", task=name, state="still open"), context.names.state(node)]
             continue
         if node.stale_since is not None:
             found.append(_freshness(context, node))

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.plan.held import alike, stems_in
+from taskloom.agent.plan.topic import is_slot
 from taskloom.agent.turn.clauses import Clause, Mention
+from taskloom.memory.tasks import TaskNode
 
 from .giving import Giving
 from .plain import items_of, one
-from .resolver import bare
+from .resolver import POINTING, bare, content
 
 _AFTER = re.compile(
     r"\b(?:after|once|until|when|as soon as|following)\W+(?:the\s+|my\s+|our\s+)?$", re.IGNORECASE
 )
+_IN_ORDER = re.compile(r"\bthen\b|\b(?:in|strict)(?: (?:that|this|the))? (?:order|sequence)\b", re.IGNORECASE)
+_THAT = re.compile(r"(?:that|this|those|these)\s+\w", re.IGNORECASE)
 
 
 def _in_time(clause: Clause) -> list[Mention]:
@@ -31,16 +37,28 @@ class Linking(Giving):
 
     def _read_need(self, clause: Clause) -> None:
         whole, told = self.place(clause), clause.all("IT")
-        other = next(filter(None, (self.meant(bare(span.text)) for span in told)), None)
-        needed = [self._or_new(bare(span.text), whole, other) for span in _in_time(clause)]
+        other = next(filter(None, (self._in_link(bare(span.text)) for span in told)), None)
+        spoken_of = self.topic()  # before anything new is: what 'it' is
+        needed = list[TaskNode]()
+        for span in _in_time(clause):
+            needed.append(self._link_end(bare(span.text), whole, other))
+            other = other or needed[0]  # two new things stand beside each other, neither in the other
         if not needed and self.later in self.graph:  # 'first A, then B, then C': after B
             needed = [self.graph[self.later]]
             other = other or needed[0]
-        within = self.which(one(clause, "T")) if clause.all("T") and len(needed) > 1 else None
+        within = self._in_link(one(clause, "T")) if clause.all("T") and len(needed) > 1 else None
         if within is not None and all(within in self.graph.ancestors(node.id) for node in needed):
             pairs = list(pairwise(needed))  # 'the party has a step after A: B'
         elif clause.all("T"):
-            pairs = [(before, self._or_new(one(clause, "T"), whole, other)) for before in needed]
+            names = [bare(span.text) for span in clause.all("T")]
+            waiting = [
+                spoken_of
+                if spoken_of is not None and set(name.lower().split()) <= POINTING
+                else self._link_end(name, whole, other)
+                for name in names
+            ]
+            in_order = pairwise(needed) if _IN_ORDER.search(clause.text) else ()  # 'first A, then B, then C'
+            pairs = [*in_order, *((before, after) for after in waiting for before in needed)]
         elif len(needed) == 1 and (topic := self.topic()) is not None:
             pairs = [(needed[0], topic)]
         else:
@@ -50,20 +68,80 @@ class Linking(Giving):
                 self._act("need", task=after.id, items=items_of([before.title], [before.id]))
                 self.later = after.id
 
+    def _in_link(self, name: str) -> TaskNode | None:
+        """The task that a link names: half of the words are in it, or all of its title is said.
+
+        'That box', where there is none, is what was spoken of last.
+        """
+        node = self.meant(name)
+        if node is None or set(name.lower().split()) <= POINTING or self._is_named(set(content(name)), node):
+            return node
+        pointed = _THAT.match(name) is not None
+        return self.graph.get(self.later) or self.topic() if pointed else None
+
+    def _is_named(self, said: set[str], node: TaskNode) -> bool:
+        """Whether stems name a task, not only something that begins like it."""
+        own = stems_in(node).own
+        there = sum(word in own or any(alike(word, one) for one in own) for word in said)
+        return 2 * there >= len(said) or bool(own & said and own <= said) or bool(said & self._owned(node))
+
+    def _link_end(self, name: str, whole: TaskNode | None, other: TaskNode | None) -> TaskNode:
+        """The task at one end of a link, made where there is none; other: what it stands beside then."""
+        node = self._in_link(name)
+        if node is not None and (not is_slot(node) or set(content(name)) <= set(content(node.title))):
+            return node
+        if other is not None and whole is None:
+            return self._made(name, other.parent)
+        beside = whole or self.topic()
+        return self._made(name, (beside.parent or beside.id) if beside else None)
+
     def _read_unneed(self, clause: Clause) -> None:
-        named = [self.which(bare(span.text)) for span in clause.all("TI")]
-        there = [found for found in named if found is not None]
-        tied = [(after, before) for after in there for before in there if before.id in after.depends_on]
-        if tied:
-            for after, before in tied:
-                self._act("unneed", task=after.id, items=items_of([before.title], [before.id]))
-            return
-        node = self.meant(one(clause, "T"))
-        if node is None:
-            raise Doubt("What need not wait any more?")
-        named = [self.which(bare(span.text)) for span in clause.all("I")]
-        for other in [needed.id for needed in named if needed is not None] or list(node.depends_on):
-            self._act("unneed", task=node.id, items=items_of([self.graph[other].title], [other]))
+        after, before = ([bare(span.text) for span in clause.all(role)] for role in "TI")
+        links = self._links_named(after, before)
+        if not links:
+            node = self.meant(one(clause, "T"))
+            if node is None:
+                raise Doubt("What need not wait any more?")
+            named = [self.which(name) for name in before]
+            needed = [found.id for found in named if found is not None] or list(node.depends_on)
+            links = [(node, self.graph[key]) for key in needed]
+        for node, other in links:
+            self._act("unneed", task=node.id, items=items_of([other.title], [other.id]))
+
+    def _links_named(self, after: Sequence[str], before: Sequence[str]) -> list[tuple[TaskNode, TaskNode]]:
+        """The links between tasks that words mean, by both of their ends; all of a task named alone.
+
+        after, before: words for what waits, and for what it waits for.
+        """
+        links = [
+            (node, self.graph[key])
+            for node in self.graph.active
+            for key in node.depends_on
+            if self.graph[key].active
+        ]
+        topic = self.topic()
+        near = {node.id for node in self.graph.subtree(topic.id)} if topic is not None else set[str]()
+
+        def fit(names: Sequence[str], node: TaskNode) -> float:
+            named = [set(content(name)) for name in names if not set(name.lower().split()) <= POINTING]
+            if not named:
+                return 0.6 if node.id in near else 0.3
+            own = stems_in(node).own | self._owned(node)
+            shares = (
+                sum(word in own or 0.8 * any(alike(word, one) for one in own) for word in said) / len(said)
+                for said in named
+                if said
+            )
+            return max(shares, default=0.0)
+
+        scores = [(fit(after, node) + fit(before, other), (node, other)) for node, other in links]
+        best = max((score for score, _ in scores), default=0.0)
+        if best < 0.9 and not (len(links) == 1 and best > 0.3):
+            return []
+        found = [link for score, link in scores if score == best]
+        if before and len(found) > 1 and len({node.id for node, _ in found}) > 1:
+            found = found[:1]
+        return found
 
     def _read_share(self, clause: Clause) -> None:
         items = clause.all("I") or (clause.all("T") if clause.all("W") else [])

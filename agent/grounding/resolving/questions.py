@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import says_all
 from taskloom.agent.grounding.ladder.asking import has_former
@@ -16,7 +17,7 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
 from .giving import ASKED_FOR, NOUNS, Giving
-from .plain import one
+from .plain import one, words_outside
 from .resolver import POINTING, content
 
 _ASKED_KINDS = (
@@ -29,9 +30,41 @@ _ASKED_KINDS = (
 _OF_A_THING = re.compile(
     r"\s+(?:costs?|prices?|comes?|starts?|arrives?|times?|dates?|be|going to be)$", re.IGNORECASE
 )
+_ASKING = re.compile(
+    r"^(?:(?:on|at|in|by) )?(?:how (?:many|much|long)|what|which|whose)\b"
+    r"(?:\s+(?:kind|sort|number|amount) of)?\s*",
+    re.IGNORECASE,
+)
+_AT_FIRST = re.compile(
+    r"\b(?:was|were|had|did|gave|said|wanted)\b.*\b(?:originally|initially|at first|first(?!\s+\w)"
+    r"|(?:at|in|from) the (?:start|beginning)|at start|to begin with)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_TOOK_OUT = re.compile(
+    r"\b(?:i|we)\b(?: ever)?(?: (?:ask|tell|want|say)(?:ed)?(?: you)? to)?"
+    r" (?:remove|cancel|delete|drop|take (?:[\w ]+ )?(?:off|out)|throw (?:[\w ]+ )?out|scrap|strike)\b",
+    re.IGNORECASE,
+)
+_ALWAYS = re.compile(
+    r"\b(?:from (?:the )?(?:very )?(?:start|beginning|outset|first)|all along|always"
+    r"|since the (?:start|beginning))\b",
+    re.IGNORECASE,
+)
 _OF_MANY = ("list", "left", "next", "summary", "count", "status")
+_OF_LINKS = ("needs", "dependents", "status", "left", "next", "list")
 _PEOPLE = frozenset(words("people person guest cover player attendee participant number count seat head pax"))
+_OF_EACH = ("value", "before", "history", "who", "status")
 _SLOTS = ("date", "time", "place", "who", "deadline")
+
+
+def _each_asked(clause: Clause, kind: str) -> list[Clause]:
+    """A question as one for each slot that it names, or each task: 'the room and the time'."""
+    role = "S" if len(clause.all("S")) > 1 else "T"
+    spans = clause.all(role)
+    if kind not in _OF_EACH or len(spans) < 2 or (role == "T" and clause.all("S")):
+        return [clause]
+    others = tuple(span for span in clause.mentions if span not in spans)
+    return [replace(clause, mentions=(*others, span)) for span in spans]
 
 
 class Questions(Giving):
@@ -42,35 +75,108 @@ class Questions(Giving):
         if kind == "other":
             self._act("ask", asked=Asked(kind="summary", free=True))
             return
+        if kind in ("value", "who") and _AT_FIRST.search(words_outside(clause, "VIO")):
+            kind = "before"
+        for part in _each_asked(clause, kind):
+            self._ask_one(part, kind)
+
+    def _ask_one(self, clause: Clause, kind: str) -> None:
+        """One question: of one task, for one slot of it."""
         past = kind in ("before", "history", "ever", "why", "claim", "dependents")
-        name, slot = (
-            one(clause, "TI"),
-            "who" if kind == "who" else self._slot_named(one(clause, "S")) or None,
-        )
+        name, slot = self._name_asked(clause), self._slot_wanted(clause, kind)
         value = self._person(one(clause, "VPO")) or None
         if kind in _OF_MANY and value is None and name and (kind_of(name) == "date" or self._has_tasks(name)):
             name, value = "", self._person(name)
             node = self.place(clause) if clause.all("W") else None
         else:
             node = self._asked_about(clause, kind, name, gone=None if past else False)
-        if node is not None and is_slot(node) and slot and not set(content(slot)) & set(content(node.title)):
-            node = self.task_of(node)  # 'the shelf mark for the loan of Small Thunder'
+        if kind == "who" and node is None:
+            self._ask_people(name)
+            return
+        if node is not None and is_slot(node):
+            node, slot = self._owner_asked(node, name, slot, supposes=kind != "value" or value is not None)
         if kind in ("list", "count") and slot and (held := self._list_asked(slot, node)) is not None:
             node, slot = held, None
-        if kind == "count" and node is not None and name and (amount := self._amount_of(node)) is not None:
-            kind, node, slot = "value", amount, None
-        elif kind in ("count", "list") and slot is None and name and (node is None or not self.listed(node)):
-            whole = self.place(clause) or self.topic()
-            if whole is not None and (node is None or node.parent is not None):
-                node, slot = self.graph.root(whole.id), name
-        if kind == "count" and (counted_slot := self._people_counted(name, node)) is not None:
-            kind, node, slot = "value", counted_slot, None
+        if kind in ("list", "count"):
+            kind, node, slot = self._many_asked(clause, kind, name, node, slot)
         if node is not None and node.value is None and kind in ("value", "before", "history"):
             node, slot = self._slot_asked(node, slot, kind, clause)
         elif node is not None:
             node = self._whole_asked(node, kind, named=bool(name))
-        asked_for = Asked.model_validate({"kind": "value" if kind == "who" else kind, "value": value})
-        self._act("ask", task=node.id if node else None, slot=slot, asked=asked_for)
+        if node is not None and not name and not clause.all("W"):
+            node = self._unnamed(node, kind)
+        self._asks(clause, kind, node, slot, value)
+
+    def _asks(
+        self, clause: Clause, kind: str, node: TaskNode | None, slot: str | None, value: str | None
+    ) -> None:
+        """A question as a step, with the act that it supposes and since when."""
+        claims = kind in ("claim", "ever")
+        if node is not None and value and claims and not clause.all("TISW"):
+            node = self._claimed_at(node, value)
+        asked: dict[str, object] = {"kind": "value" if kind == "who" else kind, "value": value}
+        if claims and _TOOK_OUT.search(clause.text):
+            asked["act"] = "remove"
+        always = claims and node is not None and _ALWAYS.search(clause.text)
+        self._act(
+            "ask", task=node.id if node else None, slot=slot, asked=Asked.model_validate(asked),
+            target="from the start" if always else "",
+        )  # fmt: skip
+
+    def _owner_asked(
+        self, node: TaskNode, name: str, slot: str | None, *, supposes: bool
+    ) -> tuple[TaskNode, str | None]:
+        """The task of a slot that was found, and what of it is asked for, where that may be another slot.
+
+        supposes: the question is not for a mere value.
+        """
+        if not supposes and slot is None:
+            said = set(content(name))
+            other = len(said) > 1 and not said <= set(words(f"{node.title} {node.value}"))
+            return (self.task_of(node), name) if other and self._is_another(name, node) else (node, None)
+        if slot and not set(content(slot)) & set(content(node.title)):
+            return self.task_of(node), slot  # 'the shelf mark for the loan of Small Thunder'
+        return node, slot
+
+    def _many_asked(
+        self, clause: Clause, kind: str, name: str, node: TaskNode | None, slot: str | None
+    ) -> tuple[str, TaskNode | None, str | None]:
+        """What a question for a list or a number is about: the number that a slot says, a list, a plan."""
+        if kind == "count" and node is not None and name and (amount := self._amount_of(node)) is not None:
+            kind, node, slot = "value", amount, None
+        elif slot is None and name and (node is None or not self.listed(node)):
+            whole = self.place(clause) or self.topic()
+            if whole is not None and (node is None or node.parent is not None):
+                node, slot = self.graph.root(whole.id), name
+        if kind == "count" and (counted := self._people_counted(name, node)) is not None:
+            return "value", counted, None
+        return kind, node, slot
+
+    def _name_asked(self, clause: Clause) -> str:
+        """The task that a question names; nothing where its words only ask, or mean all there is."""
+        name = _ASKING.sub("", one(clause, "TI"))
+        return "" if self.says_all(name) and clause.act != "ask.status" else name
+
+    def _slot_wanted(self, clause: Clause, kind: str) -> str | None:
+        """The name of the slot that is asked for; who has something, unless somebody has a name for that."""
+        said = one(clause, "S")
+        name = self._slot_named(_ASKING.sub("", said) or said)
+        if kind == "who":
+            return name if name and self._has_slot(name) else "who"
+        return name or None
+
+    def _ask_people(self, name: str) -> None:
+        """Who does something that is nowhere in the plan: says so, and who does what there."""
+        topic = self.topic()
+        if name and not set(name.lower().split()) <= POINTING:
+            self._act("ask", slot=name, asked=Asked(kind="value"))
+        if topic is None:
+            return
+        root = self.graph.root(topic.id)
+        if any(is_assignee(one) for one in self.graph.subtree(root.id)):
+            self._act("ask", task=root.id, slot="who", asked=Asked(kind="value"))
+        elif self.listed(topic):
+            self._act("ask", task=topic.id, asked=Asked(kind="list"))
 
     def _slot_named(self, name: str) -> str:
         """A slot's name as the plan has it: 'van' of 'van cost', where there is a van and no 'van cost'."""
@@ -95,7 +201,9 @@ class Questions(Giving):
         past = kind != "value"
         asked = next((one for form, one in ASKED_FOR if form.search(clause.text)), None)
         if slot is not None and not past:
-            return self._elsewhere(node, slot), slot
+            return self._elsewhere(node, slot, alone=not clause.all("TIW")), slot
+        if slot is not None and (named := self._once_named(node, slot)) is not None:
+            return named, None
         found = self._asked_part(node, clause.text, past=past)
         if past and has_former(node) and re.search(r"\b(?:call\w*|names?|title)\b", clause.text):
             return node, None
@@ -105,14 +213,35 @@ class Questions(Giving):
             return found, None
         return node, slot or (asked if asked in _SLOTS and not past else None)
 
-    def _elsewhere(self, node: TaskNode, slot: str) -> TaskNode:
-        """The task that has a slot of that name: the one named, else the only one in its plan."""
+    def _once_named(self, node: TaskNode, slot: str) -> TaskNode | None:
+        """The slot of that name, in a task or else in its plan, that was something else before."""
+        said = set(content(slot))
+        scopes = [self.graph.subtree(whole.id, gone=True)[1:] for whole in (node, self.graph.root(node.id))]
+        for scope in (*scopes, self.graph.active):
+            inside = [one for one in scope if is_slot(one) and has_former(one)]
+            named = [one for one in inside if said and said <= set(words(one.title))]
+            if named:
+                return max(named, key=lambda one: (one.active, one.turn))
+        return None
+
+    def _elsewhere(self, node: TaskNode, slot: str, *, alone: bool) -> TaskNode:
+        """The task that has a slot of that name: the one named, else the only one in its plan.
+
+        alone: no task is named, so that it may also be the only plan that has one.
+        """
         said = set(content(slot))
         if any(said & set(words(part.title)) for part in self.graph.subtree(node.id)[1:]):
             return node
         inside = self.graph.subtree(self.graph.root(node.id).id)
         having = [part for part in inside if is_slot(part) and said <= set(words(part.title))]
-        return self.task_of(having[0]) if len(having) == 1 else node
+        if len(having) == 1:
+            return self.task_of(having[0])
+        if not alone or self._slots_asked(slot, node):
+            return node
+        plans = [
+            plan for plan in self.graph.parts(None) if plan.value is None and self._slots_asked(slot, plan)
+        ]
+        return plans[0] if len(plans) == 1 else node
 
     def _changed_part(self, node: TaskNode, text: str) -> TaskNode | None:
         """The slot of a task that was something else before: the one spoken of, else the last changed."""
@@ -132,10 +261,40 @@ class Questions(Giving):
             return next((one for one in having if one.id == node.id or not named or one.parent), node)
         if kind in ("claim", "ever") and is_assignee(node):
             return self.task_of(node)
+        if kind in _OF_LINKS and is_slot(node):
+            return self.task_of(node)  # what somebody waits for is what his task does
         if kind in _OF_MANY and not named:
             while node.parent and not self.listed(node):
                 node = self.graph[node.parent]
         return node
+
+    def _claimed_at(self, node: TaskNode, value: str) -> TaskNode:
+        """What a claim is about that names nothing: the topic, or the only slot that ever had the value."""
+
+        def ever(one: TaskNode) -> bool:
+            return any(says_all(state.value or state.title, value) for state in one.states())
+
+        if any(map(ever, self.graph.subtree(node.id, gone=True))):
+            return node
+        saying = [one for one in self.graph.values() if is_slot(one) and ever(one)]
+        return saying[0] if len(saying) == 1 else node
+
+    def _unnamed(self, node: TaskNode, kind: str) -> TaskNode | None:
+        """What a question is about that names nothing, where the topic has nothing of the kind asked for.
+
+        Of links what was spoken of lately and has some; a list is all there is where the topic holds nothing.
+        """
+        lately = [self.task_of(self.graph[key]) for key in self.focus if key in self.graph]
+        if kind == "dependents" and not self._dependents(node):
+            return next(filter(self._dependents, lately), node)
+        if kind == "needs" and not any(self.graph.waits_for(one.id) for one in self.graph.subtree(node.id)):
+            return next((one for one in lately if self.graph.waits_for(one.id)), node)
+        alone = node.parent is None and not self.graph.parts(node.id)
+        return None if kind == "list" and alone and len(self.graph.parts(None)) > 1 else node
+
+    def _dependents(self, node: TaskNode) -> bool:
+        """Whether something waits for a task."""
+        return any(self.graph[key].active for key in self.graph.dependents.get(node.id, ()))
 
     def _has_tasks(self, name: str) -> bool:
         """Whether words are somebody who has something to do, and no task."""
@@ -188,9 +347,10 @@ class Questions(Giving):
         """What a question is about."""
         if name:
             within = self.place(clause)
-            return self.meant(name, slots=True, gone=gone, within=within) or self.meant(
+            found = self.meant(name, slots=True, gone=gone, within=within) or self.meant(
                 name, slots=True, gone=None
             )
+            return found or (self.topic() if kind == "claim" and one(clause, "VPO") else None)
         if clause.all("W"):
             return self.place(clause)
         slot = one(clause, "S")
