@@ -153,6 +153,8 @@ class Giving(Fitting):
         if named is not None and set(content(name)) == set(content(named.node.title)):
             return False
         behind = name[begins.end() :]
+        if begins[0].lower().endswith("other") and values.number_of(behind.strip() or "x") in (None, 1):
+            return False  # 'the other one' is one, 'the other two' are several
         if not behind.strip() or _GOES_ON.fullmatch(behind):
             return True
         if begins[0].lower() not in _EVERY:
@@ -185,7 +187,8 @@ class Giving(Fitting):
         base = base or self.topic()
         if base is not None and not self.listed(base, gone=gone) and base.parent:
             base = self.graph[base.parent]
-        if base is None:
+        alone = base is not None and base.parent is None and not self.listed(base, gone=gone) and not rest
+        if base is None or alone:
             return [node for node in self.graph.parts(None, gone=gone) if node.active != gone]
         return [node for node in self.listed(base, gone=gone) if node.active != gone]
 
