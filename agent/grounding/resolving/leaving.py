@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from taskloom.agent.grounding.exact_places import Doubt, says_all
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import kind_of
+from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_slot, share_named
 from taskloom.agent.turn.clauses import Clause
@@ -46,7 +47,7 @@ class Leaving(Owning):
         self._act_on("remove", found)
 
     def _all_plans(self, clause: Clause) -> list[TaskNode]:
-        """All plans where a clause says only 'everything' of a whole plan; [] where a mere list is spoken of."""
+        """All plans where a clause says only 'everything' of a plan; [] where a mere list is spoken of."""
         spans = clause.all("TIPVWSE")
         topic = self.topic()
         if topic is None or len(spans) != 1 or not _EVERYTHING.fullmatch(bare(spans[0].text)):
@@ -80,25 +81,31 @@ class Leaving(Owning):
         self._act_on("resume", self.each(clause, slots=True, gone=True))
 
     def _pointed_at(self, clause: Clause, among: Iterable[TaskNode]) -> list[TaskNode]:
-        """What a clause means of some tasks where it only points: those that its message names, else the last.
+        """What a clause means of some tasks where it only points: those that are spoken of, else the last.
 
         Several where it says 'they' or 'all': what changed together with it.
         """
         names = [bare(span.text) for span in clause.all("TIPW")]
-        if not all(set(name.lower().split()) <= POINTING or _SEVERAL.fullmatch(name) for name in names):
+        if not all(map(_points, names)):
             return []
         heard = set(content(words_outside(clause, "TIPW"))) | set(content(self.said))
         tops = [
             node for node in among
             if not is_slot(node) and (node.parent is None or self.graph[node.parent].active)
         ]  # fmt: skip
+        before = set(content(" ".join(self._last_exchange())))
         named = [node for node in tops if share_named(node.title, heard)]
+        named = named or [node for node in tops if share_named(node.title, before) > 0.99]
         latest = max((node.turn for node in named or tops), default=None)
         last = [node for node in named or tops if node.turn == latest]
         if any(_SEVERAL.match(name) for name in names):
             return last
         lately = sorted(last, key=lambda node: self.focus.index(node.id) if node.id in self.focus else 99)
         return lately[:1]
+
+    def _last_exchange(self) -> tuple[str, str]:
+        """The message before and the reply to it."""
+        return self.view.exchanges[-1] if self.view.exchanges else ("", "")
 
     def _read_done(self, clause: Clause) -> None:
         if not clause.all("TI") and (people := self._members(clause)):
@@ -147,6 +154,8 @@ class Leaving(Owning):
         if clause.all("S") and not clause.all("V") and (gone := self._taken_out(clause)):
             self._act_on("resume", gone)
             return
+        if self._all_at_first(clause):
+            return
         if clause.all("T") and not clause.all("S") and (several := self._several_back(clause)):
             self._act_on("back", several)
             return
@@ -161,6 +170,31 @@ class Leaving(Owning):
         original = "original" if _FIRST.search(words_outside(clause, "TSW")) else None
         self._act("back", task=node.id, old=original, value=value)
 
+    def _all_at_first(self, clause: Clause) -> bool:
+        """Whether a list, or for 'everything' a plan, went back to what it was when it came into the plan.
+
+        What was there then is as it was, what came later leaves.
+        """
+        names = [bare(span.text) for span in clause.all("TW")]
+        whole = self.whole_spoken_of() if not names or _points(names[0]) else self.meant(names[0])
+        if whole is None or clause.all("S") or not _FIRST.search(clause.text):
+            return False
+        everything = bool(names) and _SEVERAL.match(names[0]) is not None
+        whole = self.graph.root(whole.id) if everything else whole
+        inside = [
+            part for part in self.graph.parts(whole.id, gone=True)
+            if not is_assignee(part) and (everything or is_member(part))
+        ]  # fmt: skip
+        begun = min((_added(part) for part in inside), default=0)
+        later = [part for part in inside if _added(part) > begun and part.active and is_member(part)]
+        changed = [part for part in inside if _added(part) == begun and _as_first(part) != _as_now(part)]
+        if not (later or changed) or (not everything and len(inside) < 2):
+            return False
+        for part in changed:
+            self._act("back", task=part.id, old="original")
+        self._act_on("remove", later)
+        return True
+
     def _several_back(self, clause: Clause) -> list[TaskNode]:
         """The tasks and slots that go back together: those named, for 'both' those that changed together."""
         names = [bare(part) for span in clause.all("T") for part in re.split(r"\s+and\s+", span.text)]
@@ -170,8 +204,9 @@ class Leaving(Owning):
         if not _SEVERAL.match(names[0]):
             return []
         if gone := self._pointed_at(clause, [node for node in self.graph.values() if not node.active]):
-            left = gone[0].turn
-            if left >= max((node.turn for node in self.graph.active), default=0):
+            heard = set(content(" ".join((self.said, *self._last_exchange()))))
+            spoken_of = any(share_named(node.title, heard) > 0.99 for node in gone)
+            if spoken_of or gone[0].turn >= max((node.turn for node in self.graph.active), default=0):
                 return gone
         changed = [node for node in self.graph.active if node.history and node.turn < self.view.turn]
         latest = max((node.turn for node in changed), default=None)
@@ -213,3 +248,22 @@ class Leaving(Owning):
 
     def _read_redo(self, _: Clause) -> None:
         self._act("redo")
+
+
+def _points(name: str) -> bool:
+    """Whether words only point: 'it', 'them', 'everything'."""
+    return set(name.lower().split()) <= POINTING or _SEVERAL.fullmatch(name) is not None
+
+
+def _added(node: TaskNode) -> int:
+    """The turn in which a task came into the plan."""
+    return next(iter(node.states())).turn
+
+
+def _as_first(node: TaskNode) -> tuple[str, str | None, bool]:
+    first = next(iter(node.states()))
+    return first.title, first.value, first.active
+
+
+def _as_now(node: TaskNode) -> tuple[str, str | None, bool]:
+    return node.title, node.value, node.active
