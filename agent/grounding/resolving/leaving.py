@@ -15,6 +15,7 @@ from taskloom.agent.turn.clauses import Clause
 from taskloom.memory.operations import Complete, Remove
 from taskloom.memory.tasks import TaskNode
 
+from .giving import NOUNS
 from .owning import Owning
 from .plain import one, words_outside
 from .resolver import POINTING, bare, content
@@ -177,7 +178,8 @@ class Leaving(Owning):
         """
         names = [bare(span.text) for span in clause.all("TW")]
         whole = self.whole_spoken_of() if not names or _points(names[0]) else self.meant(names[0])
-        if whole is None or clause.all("S") or not _FIRST.search(clause.text):
+        of_a_slot = bool(clause.all("S")) or any(form.search(one(clause, "V")) for form, _ in NOUNS)
+        if whole is None or of_a_slot or not _FIRST.search(clause.text):
             return False
         everything = bool(names) and _SEVERAL.match(names[0]) is not None
         whole = self.graph.root(whole.id) if everything else whole

@@ -130,7 +130,9 @@ class Splitting(Giving):
                 raise Doubt("What should be one again?")
             return self._joined(self.task_of(node), [bare(span.text) for span in clause.all("T")[1:]])
         except Doubt:
-            if (last := self._parted_last()) is None:
+            named = self.best(bare(name)) if name and not _points(name) else None
+            told = named is not None and named.named > 0.99 and not is_member(named.node)
+            if told or (last := self._parted_last()) is None:
                 raise
             return self._joined(last, ())
 
