@@ -95,7 +95,7 @@ class Exchanges(Giving):
         self._act("replace", task=node.id, old=old, value=new)
 
     def _spoken_of(self, clause: Clause, pronoun: str) -> str:
-        """What a pronoun means that is to leave: what the message, or the exchange before, named last."""
+        """What a pronoun means that is to leave: what the message named last, or the exchange before."""
         if pronoun.lower() not in POINTING:
             return pronoun
         new = one(clause, "VIP")
@@ -109,7 +109,8 @@ class Exchanges(Giving):
             ]  # fmt: skip
             named = [one for one in held if set(content(one)) <= set(stems)]
             if named:
-                return max(named, key=lambda one: max(_last(stems, word) for word in content(one)))
+                sooner = 1 if heard == self.said else -1  # before, who was named first was spoken of
+                return max(named, key=lambda one: sooner * max(_last(stems, word) for word in content(one)))
         return pronoun
 
     def _task_of_member(self, node: TaskNode, new: str) -> TaskNode | None:
@@ -172,7 +173,7 @@ class Exchanges(Giving):
         if len(held) != 2:
             return []
         for number, name in enumerate(names):  # 'the April and May books': the month is a value
-            told = set(content(name))
+            told = set(words(name))
             held[number] = held[number] or [
                 node for node in self.graph.active
                 if node.value and is_slot(node) and set(words(node.value)) <= told

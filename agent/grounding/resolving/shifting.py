@@ -230,12 +230,12 @@ def _change(clause: Clause, value: str) -> tuple[str, str]:
 
 def _plain(amount: str) -> str:
     """An amount with its number in figures: 'half a kilo' is 0.5 kilo, 'a page' 1 page."""
-    amount = re.sub(r"^half an?\s+", "0.5 ", amount.strip(), flags=re.IGNORECASE)
+    amount = re.sub(r"^half(?: an?)?\s+", "0.5 ", amount.strip(), flags=re.IGNORECASE)
     amount = re.sub(r"^(?:an?|one)\s+", "1 ", amount, flags=re.IGNORECASE).replace("%", " percent")
     thousands = re.fullmatch(r"(\S+)\s+thousand\b(.*)", amount, re.IGNORECASE)
     if thousands is not None and (number := values.number_of(thousands[1])) is not None:
         amount = f"{number * 1000:f}{thousands[2]}"
-    return amount if values.number_of(amount) is not None or values.duration_of(amount) else f"1 {amount}"
+    return amount if values.number_of(amount) is not None else f"1 {amount}"
 
 
 def _in_unit_of(value: str, amount: str) -> str:
