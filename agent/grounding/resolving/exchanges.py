@@ -83,8 +83,8 @@ class Exchanges(Giving):
             self._act("set", task=slot.id, value=self._person(new))
             return
         place, users = self.place(clause), self.graph.dependents.get(node.id, ())
-        others = [key for key in (*users, node.parent) if key and self.graph[key].active]
-        if place is not None and place.id in others and len(set(others)) > 1:
+        shared = [key for key in (*users, node.parent) if key and self.graph[key].active]
+        if place is not None and place.id in shared and len(set(shared)) > 1:
             self._act("replace", within_task=place.id, old=old, value=new)  # the others keep what they share
             return
         if set(content(node.title)) - set(content(old)) & set(content(new)):

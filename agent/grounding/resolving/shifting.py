@@ -48,7 +48,10 @@ _AS_MUCH = re.compile(r"\b(?:again|once more) as (?:much|many)\b", re.IGNORECASE
 _MORE_OF = re.compile(r"\b(?:more|up|higher|raise\w*|increase\w*|add\w*|longer)\b", re.IGNORECASE)
 _TAKEN = re.compile(r"\s*(?:\w+\s+)?from\b|\s*before\b", re.IGNORECASE)
 _PAUSE = re.compile(r"[,;:.!?()](?=\s)|\s[-–]\s")
-_LATER = re.compile(r"\b(?:later|earlier|sooner|back|forward|push\w*|postpone\w*)\b", re.IGNORECASE)
+_LATER = re.compile(
+    r"\b(?:later|earlier|sooner|back|forward|push\w*|postpone\w*|mov(?:es?|ed|ing)|sli[dp]\w*)\b",
+    re.IGNORECASE,
+)
 _PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0.1}
 _PART = re.compile(rf"(?:(?:in|by)\s+)?(?:an?\s+)?({'|'.join(_PARTS)})", re.IGNORECASE)
 _QUANTITIES = frozenset(words("amount number quantity count"))
