@@ -57,6 +57,12 @@ def read_with_memory(
     reading = interpreter.read(text, replace(view, earlier=title))
     if reading.by == "model":
         return reading, unit if any(map(_begins, reading.steps)) else None
+    if (
+        unit is None
+        and reading.by == "network"
+        and (reference.words("") or any(map(_is_here, reading.steps)))
+    ):
+        return reading, None  # 'the same day', 'again': of this thread, and understood as it was said
     if unit is not None and (rest := without_slots(unit, reference.changes)):
         unit, reference = rest, replace(reference, changes="")
     if words := reference.words(title):
@@ -72,6 +78,11 @@ def read_with_memory(
 def _begins(step: Step) -> bool:
     """Whether a step begins a task of its own."""
     return step.act in NEW and not step.within and step.within_task is None and step.task is None
+
+
+def _is_here(step: Step) -> bool:
+    """Whether a step is about something in this thread."""
+    return bool(step.task or step.within_task) or step.act in ("undo", "redo")
 
 
 def _request(text: str, view: View) -> Reference | None:

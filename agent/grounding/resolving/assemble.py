@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
-from taskloom.agent.grounding.exact_places import Doubt, says_all
+from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
 from taskloom.agent.language.phrases import details_of
 from taskloom.agent.language.typed import kind_of
@@ -21,12 +21,12 @@ from taskloom.agent.plan.topic import is_fact, is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Detail, Step
-from taskloom.memory.operations import Complete, Operation, Remove
+from taskloom.memory.operations import Operation
 from taskloom.memory.tasks import TaskNode
 
 from .exchanges import Exchanges
+from .leaving import Leaving
 from .linking import Linking
-from .owning import Owning
 from .plain import (
     asked_of,
     each_kind,
@@ -53,7 +53,6 @@ _COUNTED = re.compile(r"\s*(\S+)\s+((?:[^\W\d]|[ '’-])+)")
 _TELLS_MORE = re.compile(
     r"\bfrom [A-Z]|\bfor \w+ (?:people|persons|guests)\b"
 )  # a trip for two people from Oslo
-_FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ def _carry_out(grounder: Assembler, clause: Clause, clauses: Sequence[Clause]) -
         grounder.doubt(doubt)
 
 
-class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
+class Assembler(Exchanges, Linking, Leaving, Shifting, Splitting, Questions):
     """Clauses on the plan: each act by its method."""
 
     def copy(self) -> Assembler:
@@ -257,7 +256,7 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
 
         'My surname is Meyer', said of no plan, is a fact of its own; said again it has a new value.
         """
-        if clause.all("TIW") or (topic := self.topic()) is not None and not is_fact(topic):
+        if clause.all("TIW") or ((topic := self.topic()) is not None and not is_fact(topic)):
             return False
         told = self._details(clause)
         for one_told in told:
@@ -353,89 +352,6 @@ class Assembler(Exchanges, Linking, Owning, Shifting, Splitting, Questions):
         if node is None:
             raise Doubt("What should have another name?")
         self._act("set", task=node.id, value=one(clause, "V"))
-
-    def _read_remove(self, clause: Clause) -> None:
-        if clause.all("S") and not clause.all("IP"):
-            self._act_on("remove", self._members_named(clause) or self.named_slots(clause))
-            return
-        if clause.all("E") and not clause.all("TIPVW") and (beside := self._others(clause)):
-            self._act_on("remove", beside)
-            return
-        found = self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
-        names = [bare(span.text) for span in clause.all("TIPVW")]
-        if all(set(name.lower().split()) <= POINTING for name in names) and not clause.all("E"):
-            for node in found:
-                if node.parent is None and self.listed(node):
-                    whole = Remove(task=node.id)
-                    raise Doubt(f"Shall I cancel all of {self.describe(node)}?", ("yes",), (whole,))
-        self._act_on("remove", found)
-
-    def _read_hold(self, clause: Clause) -> None:
-        self._act_on("hold", self.named_slots(clause) if clause.all("S") else self.each(clause, slots=True))
-
-    def _read_resume(self, clause: Clause) -> None:
-        gone = (
-            self.named_slots(clause, gone=True)
-            if clause.all("S")
-            else self.each(clause, slots=True, gone=True)
-        )
-        self._act_on("resume", gone)
-
-    def _read_done(self, clause: Clause) -> None:
-        found = [self._finished(node) for node in self.each(clause, roles="TI", slots=True)]
-        self._act_on("done", {node.id: node for node in found}.values())
-
-    def _finished(self, node: TaskNode) -> TaskNode:
-        """What is done where a clause means a slot: the part of that name, else the task that it is of.
-
-        Raises:
-            Doubt: all of a plan would be done that has parts, because of a value.
-        """
-        task = self.task_of(node)
-        still = [part for part in self.listed(task) if part.status != "done"]
-        if node.id == task.id or not still:
-            return task
-        said = set(content(node.title))
-        named = [part for part in self.graph.subtree(task.id)[1:] if said <= set(content(part.title))]
-        named = [part for part in named if not is_slot(part)]
-        if len(named) == 1:
-            return named[0]
-        raise Doubt(f"Is all of {self.describe(task)} done?", ("yes",), (Complete(task=task.id),))
-
-    def _read_reopen(self, clause: Clause) -> None:
-        self._act_on("reopen", self.each(clause, roles="TI", gone=None))
-
-    def _read_back(self, clause: Clause) -> None:
-        if clause.all("S") and not clause.all("V") and (gone := self._taken_out(clause)):
-            self._act_on("resume", gone)
-            return
-        named = one(clause, "T") or one(clause, "S")
-        node = self.meant(named, slots=True, gone=None, within=self.place(clause))
-        if node is None:
-            raise Doubt("What should be as it was?")
-        node = self._slot_back(node, clause)
-        value = self._former(node, one(clause, "V"))
-        original = "original" if _FIRST.search(words_outside(clause, "TSW")) else None
-        self._act("back", task=node.id, old=original, value=value)
-
-    def _former(self, node: TaskNode, words: str) -> str | None:
-        """The value that something goes back to, as it was; None where the words only say that it does."""
-        number = values.number_of(words) if words else None
-        for part in self.graph.subtree(node.id, gone=True):
-            for state in reversed(part.history):
-                held = state.value or state.title
-                if words and says_all(held, words):
-                    return words
-                if number is not None and state.value and values.number_of(held) == number:
-                    return held
-        told = words and (kind_of(words) is not None or words != words.lower())
-        return words if told else None
-
-    def _read_undo(self, _: Clause) -> None:
-        self._act("undo")
-
-    def _read_redo(self, _: Clause) -> None:
-        self._act("redo")
 
     def _read_assign(self, clause: Clause) -> None:
         whole, people = self.place(clause), self._people(clause)

@@ -11,7 +11,7 @@ from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import kind_held, share_named
+from taskloom.agent.plan.topic import is_slot, kind_held, share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail
 from taskloom.memory.operations import names
@@ -57,7 +57,7 @@ class Exchanges(Giving):
     def _read_replace(self, clause: Clause) -> None:
         old, new = one(clause, "OTX"), one(clause, "VIP")
         if set(old.lower().split()) <= POINTING:
-            old = self._person(old)
+            old = self._spoken_of(clause, self._person(old))
         if old and new and self._everywhere(old, clause):
             self._act("replace", old=self._person(old), value=self._person(new))
             return
@@ -79,10 +79,47 @@ class Exchanges(Giving):
             node = self.meant(one(clause, "T"), slots=True)
         if node is None:
             raise Doubt(f"I do not find “{old}” in the plan. What should {new} take the place of?")
+        if (slot := self._task_of_member(node, new)) is not None:
+            self._act("set", task=slot.id, value=self._person(new))
+            return
+        place, users = self.place(clause), self.graph.dependents.get(node.id, ())
+        shared = [key for key in (*users, node.parent) if key and self.graph[key].active]
+        if place is not None and place.id in shared and len(set(shared)) > 1:
+            self._act("replace", within_task=place.id, old=old, value=new)  # the others keep what they share
+            return
+        if set(content(node.title)) - set(content(old)) & set(content(new)):
+            old = ""  # 'rye bread' for the sourdough: what was the sourdough bread has its noun already
         if node.value is None and self.graph.parts(node.id) and not one(clause, "OX"):
             self._act("set", task=node.id, value=new)
             return
         self._act("replace", task=node.id, old=old, value=new)
+
+    def _spoken_of(self, clause: Clause, pronoun: str) -> str:
+        """What a pronoun means that is to leave: what the message named last, or the exchange before."""
+        if pronoun.lower() not in POINTING:
+            return pronoun
+        new = one(clause, "VIP")
+        own, kind = set(content(new)), kind_of(new)
+        for heard in (self.said, *reversed(self.view.exchanges[-1] if self.view.exchanges else ())):
+            stems = words(heard)
+            held = [
+                node.value or node.title for node in self.graph.active
+                if node.id not in self.new and kind_of(node.value or "") == kind
+                and not set(content(node.value or node.title)) & own
+            ]  # fmt: skip
+            named = [one for one in held if set(content(one)) <= set(stems)]
+            if named:
+                sooner = 1 if heard == self.said else -1  # before, who was named first was spoken of
+                return max(named, key=lambda one: sooner * max(_last(stems, word) for word in content(one)))
+        return pronoun
+
+    def _task_of_member(self, node: TaskNode, new: str) -> TaskNode | None:
+        """What somebody has who is in a list, where who should take their place is in it already."""
+        if is_assignee(node) or not is_member(node) or node.value is not None:
+            return None
+        beside = [content(one.title) for one in self.beside(node) if one.id != node.id]
+        having = [one for one in self.graph.active if is_assignee(one) and one.value == node.title]
+        return having[0] if content(new) in beside and len(having) == 1 else None
 
     def _everywhere(self, old: str, clause: Clause) -> bool:
         """Whether a name is exchanged wherever it stands: 'in all my plans', 'any mention of Ana'."""
@@ -115,7 +152,7 @@ class Exchanges(Giving):
         names = [self._person(span.text) for span in people or clause.all("TVIO")][:2]
         pairs = self._holding(names)
         if not pairs:
-            tasks = [self.which(name) for name in names]
+            tasks = [self.meant(name) for name in names]
             pairs = self._same_slots(tasks, one(clause, "S") or clause.text)
         for one_slot, other in pairs:
             first, second = one_slot.value, other.value
@@ -135,6 +172,12 @@ class Exchanges(Giving):
             ])  # fmt: skip
         if len(held) != 2:
             return []
+        for number, name in enumerate(names):  # 'the April and May books': the month is a value
+            told = set(words(name))
+            held[number] = held[number] or [
+                node for node in self.graph.active
+                if node.value and is_slot(node) and set(words(node.value)) <= told
+            ]  # fmt: skip
         pairs = [(first, other) for first in held[0] for other in held[1] if first.id != other.id]
         heard = words(self.clause.text) if self.clause is not None else ()
         ranked = sorted(
@@ -182,6 +225,11 @@ class Exchanges(Giving):
             if len(found) == 1:
                 return found
         raise Doubt("Which two should change places?")
+
+
+def _last(stems: Sequence[str], word: str) -> int:
+    """Where a word stands last."""
+    return max(number for number, one in enumerate(stems) if one == word)
 
 
 def _comparable(one_slot: TaskNode, other: TaskNode) -> bool:

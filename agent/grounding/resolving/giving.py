@@ -67,7 +67,7 @@ _MAKES_SENSE = word_set("in by on for")
 
 
 def _plain_value(text: str) -> str:
-    """A value without what leads to it; a little word stays where it makes the sense: 'in person', 'by train'."""
+    """A value without what leads to it; a little word stays where it makes the sense: 'in person'."""
     plain = bare(text) or text.strip()
     lead = text.strip()[: -len(plain)].strip().lower() if text.strip().endswith(plain) else ""
     kept = lead in _MAKES_SENSE and plain.isalpha() and plain.islower() and kind_of(plain) is None
@@ -162,6 +162,8 @@ class Giving(Fitting):
         if named is not None and set(content(name)) == set(content(named.node.title)):
             return False
         behind = name[begins.end() :]
+        if begins[0].lower().endswith("other") and values.number_of(behind.strip() or "x") in (None, 1):
+            return False  # 'the other one' is one, 'the other two' are several
         if not behind.strip() or _GOES_ON.fullmatch(behind):
             return True
         if begins[0].lower() not in _EVERY:
@@ -194,7 +196,8 @@ class Giving(Fitting):
         base = base or self.topic()
         if base is not None and not self.listed(base, gone=gone) and base.parent:
             base = self.graph[base.parent]
-        if base is None:
+        alone = base is not None and base.parent is None and not self.listed(base, gone=gone) and not rest
+        if base is None or alone:
             return [node for node in self.graph.parts(None, gone=gone) if node.active != gone]
         return [node for node in self.listed(base, gone=gone) if node.active != gone]
 
@@ -209,7 +212,7 @@ class Giving(Fitting):
         return self._list_of(topic)
 
     def _is_loose(self, node: TaskNode) -> bool:
-        """Whether a task is one of several that were said at once, of no plan: more of them come beside it."""
+        """Whether a task is one of several that were said at once, of no plan: more come beside it."""
         if node.parent is not None or self.graph.parts(node.id):
             return False
         begun = [one.history[0].turn if one.history else one.turn for one in self.graph.parts(None)]

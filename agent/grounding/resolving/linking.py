@@ -22,6 +22,8 @@ _AFTER = re.compile(
 )
 _IN_ORDER = re.compile(r"\bthen\b|\b(?:in|strict)(?: (?:that|this|the))? (?:order|sequence)\b", re.IGNORECASE)
 _THAT = re.compile(r"(?:that|this|those|these)\s+\w", re.IGNORECASE)
+_SAME = re.compile(r"^same\s+", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
 
 
 def _in_time(clause: Clause) -> list[Mention]:
@@ -145,12 +147,19 @@ class Linking(Giving):
 
     def _read_share(self, clause: Clause) -> None:
         items = clause.all("I") or (clause.all("T") if clause.all("W") else [])
-        shared = [self.which(bare(span.text)) for span in items]
-        if not items or None in shared:
+        names = [_SAME.sub("", bare(span.text)) for span in items]
+        targets = clause.all("TW" if clause.all("I") else "W")
+        if not names or not targets:
             raise Doubt("What should be used in what?")
-        name = one(clause, "W" if not clause.all("I") else "TW")
-        node = self.meant(name) or self._made(name)
-        for told in self._details(replace(clause, mentions=tuple(clause.all("VS")))):
-            self._act("set", task=node.id, details=(told,))
-        for item in filter(None, shared):
-            self._act("share", task=node.id, items=items_of([item.title], [item.id]))
+        shared = [self.which(name) or self.which(name, slots=True) for name in names]
+        if None in shared and len(targets) == 1:
+            raise Doubt("What should be used in what?")
+        used = [node or self._made(name) for node, name in zip(shared, names, strict=True)]
+        for name in (bare(span.text) for span in targets):
+            known = self.meant(name)
+            other = known is not None and set(_NUMBER.findall(name)) - set(_NUMBER.findall(known.title))
+            node = self._made(name) if known is None or other else known  # episode 13 is not episode 12
+            for told in self._details(replace(clause, mentions=tuple(clause.all("VS")))):
+                self._act("set", task=node.id, details=(told,))
+            for item in used:
+                self._act("share", task=node.id, items=items_of([item.title], [item.id]))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_slot
 from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.steps import Asked, Detail
 from taskloom.memory.tasks import TaskNode
 
 from .giving import Giving
-from .plain import items_of, one
+from .plain import one
 from .resolver import bare, content
 
 
@@ -105,21 +106,49 @@ class Owning(Giving):
         return named or place or self.topic()
 
     def _read_only(self, clause: Clause) -> None:
-        whole, spans = self._listing(clause), clause.all("ITE")
+        whole, names = self._listing(clause), [bare(span.text) for span in clause.all("ITEP")]
         if whole is not None and not self.listed(whole) and whole.parent:
             whole = self.graph[whole.parent]
+        kept = [self.which(name, within=whole) for name in names]
+        if None in kept:
+            kept = [self.which(name) for name in names]
+        lists = {node.parent for node in kept if node is not None}
+        if lists == {None} and None not in kept:
+            self._only_plans([node.id for node in kept if node is not None])
+            return
+        if len(lists) == 1 and (above := next(iter(lists))) is not None:
+            whole = self.graph[above]  # the list that they are all in
         if whole is None:
             raise Doubt("Which list should hold only that?")
-        kept = [self.which(bare(span.text), within=whole) for span in spans]
-        if None in kept:
-            kept = [self.which(bare(span.text)) for span in spans]
-        lists = {node.parent for node in kept if node is not None}
-        if len(lists) == 1 and None not in kept and (above := lists.pop()) is not None:
-            whole = self.graph[above]  # the list that they are all in
-        if any(node is None for node in kept) or not kept:
+        known = bool(lists) or (bool(one(clause, "W")) and bool(self.listed(whole)))
+        if not known or not names:
             raise Doubt(f"What of {self.describe(whole)} should stay?")
-        named = [node for node in kept if node is not None]
-        self._act("only", task=whole.id, items=items_of([n.title for n in named], [n.id for n in named]))
+        items = [
+            Detail(
+                slot="item", value=node.title if node is not None else name, task=node.id if node else None
+            )
+            for name, node in zip(names, self._with_gone(names, kept, whole), strict=True)
+        ]
+        self._act("only", task=whole.id, items=tuple(items))
+
+    def _with_gone(
+        self, names: Sequence[str], kept: Sequence[TaskNode | None], whole: TaskNode
+    ) -> list[TaskNode | None]:
+        """What stays in a list, with what of it was taken out before in the place of what is not there."""
+        left = [
+            node for node in self.graph.parts(whole.id, gone=True) if not node.active and not is_slot(node)
+        ]
+        found = list[TaskNode | None]()
+        for name, node in zip(names, kept, strict=True):
+            said = set(content(name))
+            back = [one for one in left if said <= set(content(one.title))]
+            found.append(node if node is not None else max(back, key=lambda one: one.turn, default=None))
+        return found
+
+    def _only_plans(self, kept: Sequence[str]) -> None:
+        """Of all plans only these: the others leave, and what there is now is told."""
+        self._act_on("remove", [node for node in self.graph.parts(None) if node.id not in kept])
+        self._act("ask", asked=Asked(kind="list"))
 
     def _slot_back(self, node: TaskNode, clause: Clause) -> TaskNode:
         """What goes back where a clause names (S) a slot of a task: this slot, out of the plan or not.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
 from taskloom.agent.grounding.exact_parts import shift_text
 from taskloom.agent.grounding.exact_places import Doubt
@@ -20,10 +22,10 @@ from taskloom.memory.words import words
 
 from .giving import Giving
 from .plain import one, words_outside
-from .resolver import content
+from .resolver import POINTING, content
 
 _LESS = re.compile(
-    r"\b(?:earlier|sooner|less|fewer|off|down|cheaper|shorter|minus|forward|prepone\w*|reduc\w*|cut|knock"
+    r"\b(?:earlier|sooner|less|fewer|off|down|cheaper|shorter|minus|forward|ahead|prepone\w*|reduc\w*|cut|knock"
     r"|drop\w*|shave|trim|lower|smaller|bring\w* (?:it|that|this)? ?up|short)\b",
     re.IGNORECASE,
 )
@@ -38,8 +40,28 @@ _ENDS = re.compile(r"\b(?:longer|shorter|ends?|ending|finish\w*|until|stay\w*)\b
 _STARTS = re.compile(r"\b(?:starts?|starting|begins?|beginning|opens?|opening)\b", re.IGNORECASE)
 _TWICE, _HALF = (
     re.compile(r"\b(?:doubl\w+|twice)\b", re.IGNORECASE),
-    re.compile(r"\b(?:halv\w+|half (?:of|the|as))\b", re.IGNORECASE),
+    re.compile(r"\b(?:halv\w+|half (?:of|the|as)|(?:in|by) half)\b", re.IGNORECASE),
 )
+
+
+_AS_MUCH = re.compile(r"\b(?:again|once more) as (?:much|many)\b", re.IGNORECASE)
+_MORE_OF = re.compile(r"\b(?:more|up|higher|raise\w*|increase\w*|add\w*|longer)\b", re.IGNORECASE)
+_TAKEN = re.compile(r"\s*(?:\w+\s+)?from\b|\s*before\b", re.IGNORECASE)
+_PAUSE = re.compile(r"[,;:.!?()](?=\s)|\s[-–]\s")
+_LATER = re.compile(
+    r"\b(?:later|earlier|sooner|back|forward|push\w*|postpone\w*|mov(?:es?|ed|ing)|sli[dp]\w*)\b",
+    re.IGNORECASE,
+)
+_PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0.1}
+_PART = re.compile(rf"(?:(?:in|by)\s+)?(?:an?\s+)?({'|'.join(_PARTS)})", re.IGNORECASE)
+_QUANTITIES = frozenset(words("amount number quantity count"))
+_UNITS = (
+    (r"kg|kilos?|kilograms?", "weight", Decimal(1000)), (r"g|grams?", "weight", Decimal(1)),
+    (r"l|lit(?:er|re)s?", "volume", Decimal(1000)), (r"ml|millilit(?:er|re)s?", "volume", Decimal(1)),
+    (r"cl|centilit(?:er|re)s?", "volume", Decimal(10)), (r"km|kilomet(?:er|re)s?", "length", Decimal(1000)),
+    (r"m|met(?:er|re)s?", "length", Decimal(1)), (r"hours?|hrs?|h", "time", Decimal(60)),
+    (r"min(?:ute)?s?", "time", Decimal(1)),
+)  # fmt: skip
 
 
 _CLOCKED = frozenset(
@@ -54,15 +76,12 @@ class Shifting(Giving):
     """Amounts that are added and taken off."""
 
     def _read_shift(self, clause: Clause) -> None:
+        for part in _each_amount(clause):
+            self._shift_one(part)
+
+    def _shift_one(self, clause: Clause) -> None:
         value = one(clause, "V") or one(clause, "I")
-        node = self.meant(one(clause, "T"), slots=True, within=self.place(clause))
-        if node is None and one(clause, "T") and one(clause, "S"):
-            raise Doubt(f"I do not find “{one(clause, 'T')}” in the plan. What should change?")
-        node = node or self.topic()
-        if node is None:
-            raise Doubt("What should change by that?")
-        if one(clause, "S") and (held := self.slot_in(self.task_of(node), one(clause, "S"))) is not None:
-            node = held
+        node = self._shifting(clause)
         lead = clause.text[: next((m.start for m in clause.all("VI")), 0)]
         if re.search(r"\bto\s+$", lead) and values.duration_of(value) is None:
             self._set_one(node, Detail(slot=self._slot_for(value, lead), value=value), clause, named=False)
@@ -70,24 +89,55 @@ class Shifting(Giving):
         if kind_of(value) in ("date", "time") and not re.search(r"\b(?:min|hour|day|week|month)", value):
             self._set_one(node, Detail(slot=kind_of(value) or "detail", value=value), clause, named=False)
             return
-        amount = parse_measure(_MEASURE.sub("", value).strip()) or "1"
-        words = words_outside(clause, "TSW")
-        less = _LESS.search(words) or re.search(r"\bbefore\b", value)
-        sign = "-" if less and not _MORE.search(value) else "+"
-        if _TWICE.search(words):
-            sign, amount = "*", "2"
-        elif _HALF.search(words) and not re.search(r"half an?\b", value):
-            sign, amount = "*", "0.5"
+        sign, amount = _change(clause, value)
+        if not clause.all("TSW") and (counted := self._counted(node, sign, amount)) is not None:
+            node = counted
+        named = bool(clause.all("T")) and not set(one(clause, "T").lower().split()) <= POINTING
         while True:
             found = self._movable(node, sign, amount, clause)
             if found is not None:
-                self._act("set", task=found[0].id, value=found[1])
+                self._moved(*found)
                 return
-            if one(clause, "T") or node.parent is None:
+            if named or node.parent is None:
                 self._cannot(node, amount)
                 self._act("shift", task=node.id, value=sign + amount)
                 return
             node = self.graph[node.parent]
+
+    def _shifting(self, clause: Clause) -> TaskNode:
+        """What an amount is said of: what is named, or the slot of it, or of what it is part of.
+
+        Raises:
+            Doubt: it is not there.
+        """
+        node = self.meant(one(clause, "T"), slots=True, within=self.place(clause))
+        if node is None and one(clause, "T") and one(clause, "S"):
+            raise Doubt(f"I do not find “{one(clause, 'T')}” in the plan. What should change?")
+        node = node or self.topic()
+        if node is None:
+            raise Doubt("What should change by that?")
+        if not one(clause, "S"):
+            return node
+        task = self.task_of(node)
+        owners = [task, *self.graph.ancestors(task.id)]
+        held = next(filter(None, (self.slot_in(owner, one(clause, "S")) for owner in owners)), None)
+        return held or node
+
+    def _counted(self, node: TaskNode, sign: str, amount: str) -> TaskNode | None:
+        """What an amount counts in the plan that is spoken of: 'two pencils more' where there are pencils."""
+        things = " ".join(content(_NUMBER.sub(" ", amount)))
+        if sign == "*" or not things or values.duration_of(amount) is not None or set(things) & _MONEY:
+            return None
+        found = self.best(things, slots=True, within=self.graph.root(node.id))
+        return found.node if found is not None and found.named > 0.79 else None
+
+    def _moved(self, slot: TaskNode, new: str) -> None:
+        """A slot's new value; a title that counts the same goes along: '3 eggs', number 3."""
+        task, was = self.task_of(slot), values.number_of(slot.value or slot.title)
+        self._act("set", task=slot.id, value=new)
+        number = values.number_of(new)
+        if task.id != slot.id and None not in (was, number) and values.number_of(task.title) == was:
+            self._act("set", task=task.id, value=values.with_number(task.title, number or Decimal(0)))
 
     def _cannot(self, node: TaskNode, amount: str) -> None:
         """Ask where only a date or a time is left for an amount of things.
@@ -118,7 +168,10 @@ class Shifting(Giving):
         by = values.duration_of(amount) if sign != "*" else None
         can: list[tuple[TaskNode, str]] = []
         for slot in slots:
-            new = self._moved_end(slot.value or "", sign, amount, words_outside(clause, "TW"))
+            in_unit = _in_unit_of(slot.value or "", amount)
+            new = self._moved_end(slot.value or "", sign, in_unit, words_outside(clause, "TW"))
+            if new is None and by is not None and _same_unit(slot.title, amount):
+                new = values.shift_number(slot.value or "", sign, amount)  # nights: 8
             if new is not None and _fits(slot, by, amount):
                 can.append((slot, new))
         said = set(content(clause.text))
@@ -128,6 +181,8 @@ class Shifting(Giving):
         if len(chosen) > 1 and by is None and not one(clause, "S"):
             same = kind_of(amount)
             chosen = [one for one in chosen if kind_held(one[0]) == same] or chosen
+        if len(chosen) > 1:
+            chosen = _meant_by(chosen, words_outside(clause, "TSW"), by) or chosen
         if len(chosen) > 1:
             options = [self.describe(slot) for slot, _ in chosen]
             raise Doubt(f"What of {self.describe(owner)} should change?", options)
@@ -146,6 +201,70 @@ class Shifting(Giving):
         return shift_text(value, sign, amount, self.view.now)
 
 
+def _each_amount(clause: Clause) -> list[Clause]:
+    """A clause for each thing that changes: 'doors and start half an hour', 'two packs, twice the price'."""
+    amounts, things = clause.all("V"), sorted((*clause.all("T"), *clause.all("S")), key=lambda m: m.start)
+    rest = tuple(m for m in clause.mentions if m.role not in "VTS")
+    if len(amounts) > 1 and len(things) == len(amounts):
+        pairs = list(zip(amounts, things, strict=True))
+    elif len(amounts) == 1 and len(clause.all("T")) > 1 and not clause.all("S"):
+        pairs = [(amounts[0], thing) for thing in things]
+    else:
+        return [clause]
+    return [replace(clause, mentions=(*rest, *pair)) for pair in pairs]
+
+
+def _change(clause: Clause, value: str) -> tuple[str, str]:
+    """The sign and the amount of a change, by the words of its part of the clause."""
+    spoken = parse_measure(_MEASURE.sub("", value).strip()) or "1"
+    start = next((m.start for m in clause.all("VI")), 0)
+    plain = re.sub(r",{2,}", lambda found: "x" * len(found[0]), words_outside(clause, "TSW"))
+    before, after = _PAUSE.split(plain[:start])[-1], plain[start + len(value) :]
+    near = f"{before}{value} {_PAUSE.split(after)[0]}"
+    if _TWICE.search(near) or (_AS_MUCH.search(near)):
+        return "*", "2"
+    half = _HALF.search(near) and not re.search(r"half an?\b", value)
+    if half or _PART.fullmatch(spoken.strip()) is not None:
+        part = 0.5 if half else _PARTS[(_PART.fullmatch(spoken.strip()) or [""])[1].lower()]
+        return "*", f"{part if half else 1 + part if _MORE_OF.search(near) else 1 - part:g}"
+    less = _LESS.search(near) or re.search(r"\bbefore\b", value) or _TAKEN.match(after)
+    return ("-" if less and not _MORE.search(value) else "+"), _plain(spoken)
+
+
+def _plain(amount: str) -> str:
+    """An amount with its number in figures: 'half a kilo' is 0.5 kilo, 'a page' 1 page."""
+    amount = re.sub(r"^half(?: an?)?\s+", "0.5 ", amount.strip(), flags=re.IGNORECASE)
+    amount = re.sub(r"^(?:an?|one)\s+", "1 ", amount, flags=re.IGNORECASE).replace("%", " percent")
+    thousands = re.fullmatch(r"(\S+)\s+thousand\b(.*)", amount, re.IGNORECASE)
+    if thousands is not None and (number := values.number_of(thousands[1])) is not None:
+        amount = f"{number * 1000:f}{thousands[2]}"
+    return amount if values.number_of(amount) is not None else f"1 {amount}"
+
+
+def _in_unit_of(value: str, amount: str) -> str:
+    """An amount in the unit of a value: 400 grams of 1.6 kilos are 0.4 of them."""
+    number = values.number_of(amount)
+    own, other = (
+        next((one for one in _UNITS if re.search(rf"(?<![a-z])(?:{one[0]})(?![a-z])", text.lower())), None)
+        for text in (value, amount)
+    )
+    if number is None or own is None or other is None or own[1] != other[1] or own[2] == other[2]:
+        return amount
+    return f"{(number * other[2] / own[2]).normalize():f}"
+
+
+def _meant_by(
+    can: Sequence[tuple[TaskNode, str]], said: str, by: timedelta | None
+) -> list[tuple[TaskNode, str]]:
+    """Of several slots that can change those that the words fit: what is later is a time, longer a length."""
+    if by is None:
+        return [one for one in can if set(words(one[0].title)) & _QUANTITIES]
+    lengths = [one for one in can if kind_held(one[0]) == "duration" or _same_unit(one[0].title, "day")]
+    if _ENDS.search(said):
+        return lengths
+    return [one for one in can if one not in lengths] if _LATER.search(said) else []
+
+
 def _timed(slot: TaskNode) -> bool:
     return bool(set(words(slot.title)) & _CLOCKED)
 
@@ -155,7 +274,7 @@ def _fits(slot: TaskNode, by: timedelta | None, amount: str) -> bool:
     value, kind = slot.value or "", kind_held(slot)
     units = set(content(_NUMBER.sub(" ", amount)))
     if by is not None:
-        if kind == "duration" or _same_unit(value, amount):
+        if kind == "duration" or _same_unit(f"{value} {slot.title}", amount):
             return True
         if set(words(slot.title)) & _PRICES:
             return False

@@ -6,15 +6,22 @@ import re
 from collections.abc import Sequence
 
 from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.language import values
+from taskloom.agent.language.wording import entries
+from taskloom.agent.language.words import slot_name
+from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_slot, share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import StepPart
 from taskloom.memory.operations import is_part
 from taskloom.memory.tasks import TaskNode
 
-from .giving import Giving
+from .giving import ME, Giving
 from .plain import one, words_outside
-from .resolver import bare, content
+from .resolver import POINTING, bare, content
+
+_REST = re.compile(r"(?:the )?(?:rest|(?:other|remaining)(?:s|\b)|every(?:one|body) else)", re.IGNORECASE)
+_EVERYBODY = re.compile(r"(?:all|every)\s*(?:\w+|of (?:us|them|you))?", re.IGNORECASE)
 
 
 class Splitting(Giving):
@@ -30,19 +37,48 @@ class Splitting(Giving):
         if len(names) == len(clauses) > 1:
             self._by_name(clauses)
             return
-        named = next((one(clause, "TW") for clause in clauses if one(clause, "TW")), "")
-        node = self.meant(named) if named else self._unmarked(clauses[0]) or self.topic()
-        if node is not None and not named and node.parent is None and self.listed(node):
+        named = next((name for name in (one(clause, "TW") for clause in clauses) if not _points(name)), "")
+        groups = [self._group(clause) for clause in clauses]
+        held = None if named else self._holding_all(groups)
+        node = self.meant(named) if named else held or self._unmarked(clauses[0]) or self.topic()
+        if node is not None and held is None and not named and node.parent is None and self.listed(node):
             raise Doubt(f"What of {self.describe(node)} should be split?")
         if node is None or len(clauses) < 2:
             raise Doubt("How should it be split?")
         parts = []
-        for clause in clauses:
-            people = [self._person(span.text) for span in clause.all("PI")]
-            rest = bool(people) and bool(re.match(r"(?:the )?(?:rest|others?)\b", people[0], re.IGNORECASE))
+        for clause, people in zip(clauses, groups, strict=True):
+            rest = bool(people) and _REST.match(people[0]) is not None
             told = tuple(self._details(clause))
             parts.append(StepPart(members=() if rest else tuple(people), rest=rest, details=told))
         self._act("split", task=node.id, parts=tuple(parts))
+
+    def _group(self, clause: Clause) -> list[str]:
+        """The names of who or what goes to a part; of 'those two' the members that the message names."""
+        found = list[str]()
+        for span in clause.all("PI"):
+            if _points(span.text) and not ME & set(span.text.lower().split()):
+                found += self._members_in(self.said) or [self._person(span.text)]
+                continue
+            found += [self._person(name) for name in entries(span.text) or [span.text]]
+        return found
+
+    def _members_in(self, text: str) -> list[str]:
+        """The titles of the members that words name in full."""
+        said = set(content(text))
+        held = [node for node in self.graph.active if is_member(node) and not is_slot(node)]
+        return [node.title for node in held if set(content(node.title)) <= said]
+
+    def _holding_all(self, groups: Sequence[Sequence[str]]) -> TaskNode | None:
+        """The task that most of those who are told apart are members of, the one spoken of lately first."""
+        names = [name for group in groups for name in group if _REST.match(name) is None]
+        near, count = self._near(), dict[str, int]()
+        for name in names:
+            said = set(content(name))
+            for node in self.graph.active:
+                if node.parent and is_member(node) and not is_slot(node) and said <= set(content(node.title)):
+                    count[node.parent] = count.get(node.parent, 0) + 1
+        most = max(count, key=lambda key: (count[key], -near.get(key, 99)), default=None)
+        return self.graph[most] if most is not None and 2 * count[most] > len(names) else None
 
     def _by_name(self, clauses: Sequence[Clause]) -> None:
         """Parts that are named: who has each, and its values; new ones in what is spoken of."""
@@ -70,14 +106,52 @@ class Splitting(Giving):
         return scored[0][1] if clear else None
 
     def _read_merge(self, clause: Clause) -> None:
-        node = self.meant(one(clause, "T") or one(clause, "W"))
-        if node is None:
-            raise Doubt("What should be one again?")
-        whole = self._joined(self.task_of(node), [bare(span.text) for span in clause.all("T")[1:]])
+        whole = self._one_again(clause)
         for who in self._people(clause):
-            self._act("set", task=whole.id, details=(who,))
+            if not self._means_all(who.value):
+                self._act("set", task=whole.id, details=(who,))
         for told in self._details(clause):
-            self._set_one(whole, told, clause, named=bool(clause.all("S")))
+            slots = {slot_name(part.title): part for part in self.graph.parts(whole.id) if is_slot(part)}
+            if (held := slots.get(told.slot)) is not None:  # it came back with the parts, for a new value
+                self._act("set", task=held.id, value=told.value)
+            else:
+                self._set_one(whole, told, clause, named=bool(clause.all("S")))
+
+    def _one_again(self, clause: Clause) -> TaskNode:
+        """What a clause makes one again: what it names, else what was parted last.
+
+        Raises:
+            Doubt: nothing was parted.
+        """
+        name = one(clause, "T") or one(clause, "W")
+        node = self.meant(name) if name and not self._means_all(name) else self.topic()
+        try:
+            if node is None:
+                raise Doubt("What should be one again?")
+            return self._joined(self.task_of(node), [bare(span.text) for span in clause.all("T")[1:]])
+        except Doubt:
+            named = self.best(bare(name)) if name and not _points(name) else None
+            told = named is not None and named.named > 0.99 and not is_member(named.node)
+            if told or (last := self._parted_last()) is None:
+                raise
+            return self._joined(last, ())
+
+    def _means_all(self, name: str) -> bool:
+        """Whether words mean everybody: 'everyone', 'all three'."""
+        return self.says_all(name) or _EVERYBODY.fullmatch(name) is not None
+
+    def _parted_last(self) -> TaskNode | None:
+        """The task that was parted last: what a split made, else parts that came together and are alike."""
+        split = [node for node in self.graph.active if is_part(node) and node.parent]
+        if split:
+            return self.graph[max(split, key=_turn_added).parent or ""]
+        found = list[tuple[int, str]]()
+        for node in self.graph.active:
+            parts = self._parted(node, node) if not is_slot(node) else []
+            slots = [{slot_name(slot.title) for slot in self.graph.parts(part.id)} for part in parts]
+            if slots and set[str].intersection(*slots):
+                found.append((_turn_added(parts[0]), node.id))
+        return self.graph[max(found)[1]] if found else None
 
     def _joined(self, node: TaskNode, others: Sequence[str]) -> TaskNode:
         """The whole whose parts are one again: those that came into it together, after it, each somebody's.
@@ -108,6 +182,12 @@ class Splitting(Giving):
             if len(parts) > 1 and (node.id == whole.id or node in parts)
         ]  # fmt: skip
         return together[0] if together else []
+
+
+def _points(name: str) -> bool:
+    """Whether words only point, and how many there are: 'it', 'those two'; nothing said points as well."""
+    said = re.findall(r"[^\W\d_]+", name.lower())
+    return all(word in POINTING or word in values.NUMBER_WORDS for word in said)
 
 
 def _turn_added(node: TaskNode) -> int:

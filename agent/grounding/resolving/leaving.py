@@ -1,0 +1,271 @@
+"""What leaves the plan or rests, comes back, is done or open again, and is as it was before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from taskloom.agent.grounding.exact_places import Doubt, says_all
+from taskloom.agent.language import values
+from taskloom.agent.language.typed import kind_of
+from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.roles import is_member
+from taskloom.agent.plan.topic import is_slot, share_named
+from taskloom.agent.turn.clauses import Clause
+from taskloom.memory.operations import Complete, Remove
+from taskloom.memory.tasks import TaskNode
+
+from .giving import NOUNS
+from .owning import Owning
+from .plain import one, words_outside
+from .resolver import POINTING, bare, content
+
+_FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
+_EVERYTHING = re.compile(r"(?:everything|(?:the )?(?:whole )?lot|all)", re.IGNORECASE)
+_SEVERAL = re.compile(r"(?:they|them|these|those|both|all|everything|(?:the )?lot|each)\b", re.IGNORECASE)
+
+
+class Leaving(Owning):
+    """Clauses that say whether something is in the plan, and whether it is done."""
+
+    def _read_remove(self, clause: Clause) -> None:
+        if clause.all("S") and not clause.all("IP"):
+            self._act_on("remove", self._members_named(clause) or self.named_slots(clause))
+            return
+        if clause.all("E") and not clause.all("TIPVW") and (beside := self._others(clause)):
+            self._act_on("remove", beside)
+            return
+        if plans := self._all_plans(clause):
+            self._act_on("remove", plans)
+            return
+        found = self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
+        names = [bare(span.text) for span in clause.all("TIPVW")]
+        if all(set(name.lower().split()) <= POINTING for name in names) and not clause.all("E"):
+            for node in found:
+                if node.parent is None and self.listed(node):
+                    whole = Remove(task=node.id)
+                    raise Doubt(f"Shall I cancel all of {self.describe(node)}?", ("yes",), (whole,))
+        self._act_on("remove", found)
+
+    def _all_plans(self, clause: Clause) -> list[TaskNode]:
+        """All plans where a clause says only 'everything' of a plan; [] where a mere list is spoken of."""
+        spans = clause.all("TIPVWSE")
+        topic = self.topic()
+        if topic is None or len(spans) != 1 or not _EVERYTHING.fullmatch(bare(spans[0].text)):
+            return []
+        whole = self.whole_spoken_of() or topic
+        plain = self.listed(whole) and self._is_plain_list(whole)
+        return [] if whole.parent or plain else list(self.graph.parts(None))
+
+    def _read_hold(self, clause: Clause) -> None:
+        if clause.all("S"):
+            self._act_on("hold", self.named_slots(clause))
+            return
+        topic = self.topic()
+        if topic is not None and _EVERYTHING.fullmatch(one(clause, "TI")) and not clause.all("WE"):
+            self._act("hold", task=self.graph.root(topic.id).id)
+            return
+        self._act_on("hold", self._tasks(clause, self.each(clause, slots=True)))
+
+    def _tasks(self, clause: Clause, nodes: Iterable[TaskNode]) -> list[TaskNode]:
+        """What may rest: of a slot that only its value names, the task: 'Ita's part', 'the cake'."""
+        said = {word for span in clause.all("TIP") for word in content(span.text)}
+        return [self.task_of(node) if not said & set(content(node.title)) else node for node in nodes]
+
+    def _read_resume(self, clause: Clause) -> None:
+        if clause.all("S"):
+            self._act_on("resume", self.named_slots(clause, gone=True))
+            return
+        if gone := self._pointed_at(clause, [node for node in self.graph.values() if not node.active]):
+            self._act_on("resume", gone)
+            return
+        self._act_on("resume", self.each(clause, slots=True, gone=True))
+
+    def _pointed_at(self, clause: Clause, among: Iterable[TaskNode]) -> list[TaskNode]:
+        """What a clause means of some tasks where it only points: those that are spoken of, else the last.
+
+        Several where it says 'they' or 'all': what changed together with it.
+        """
+        names = [bare(span.text) for span in clause.all("TIPW")]
+        if not all(map(_points, names)):
+            return []
+        heard = set(content(words_outside(clause, "TIPW"))) | set(content(self.said))
+        tops = [
+            node for node in among
+            if not is_slot(node) and (node.parent is None or self.graph[node.parent].active)
+        ]  # fmt: skip
+        before = set(content(" ".join(self._last_exchange())))
+        named = [node for node in tops if share_named(node.title, heard)]
+        named = named or [node for node in tops if share_named(node.title, before) > 0.99]
+        latest = max((node.turn for node in named or tops), default=None)
+        last = [node for node in named or tops if node.turn == latest]
+        if any(_SEVERAL.match(name) for name in names):
+            return last
+        lately = sorted(last, key=lambda node: self.focus.index(node.id) if node.id in self.focus else 99)
+        return lately[:1]
+
+    def _last_exchange(self) -> tuple[str, str]:
+        """The message before and the reply to it."""
+        return self.view.exchanges[-1] if self.view.exchanges else ("", "")
+
+    def _read_done(self, clause: Clause) -> None:
+        if not clause.all("TI") and (people := self._members(clause)):
+            self._act_on("done", people)
+            return
+        found = [self._finished(node) for node in self.each(clause, roles="TI", slots=True)]
+        self._act_on("done", {node.id: node for node in found}.values())
+
+    def _members(self, clause: Clause) -> list[TaskNode]:
+        """The members that a clause names as people; [] where one of them is none."""
+        found = list[TaskNode]()
+        for span in clause.all("P"):
+            said = set(content(self._person(span.text)))
+            own = [
+                node for node in self.graph.active if not is_slot(node) and said == set(content(node.title))
+            ]
+            found += own if len(own) == 1 and is_member(own[0]) else []
+        return found if len(found) == len(clause.all("P")) else []
+
+    def _finished(self, node: TaskNode) -> TaskNode:
+        """What is done where a clause means a slot: the part of that name, else the task that it is of.
+
+        Raises:
+            Doubt: all of a plan would be done that has parts, because of a value.
+        """
+        task = self.task_of(node)
+        still = [part for part in self.listed(task) if part.status != "done"]
+        if node.id == task.id or not still:
+            return task
+        said = set(content(node.title))
+        named = [part for part in self.graph.subtree(task.id)[1:] if said <= set(content(part.title))]
+        named = [part for part in named if not is_slot(part)]
+        if len(named) == 1:
+            return named[0]
+        raise Doubt(f"Is all of {self.describe(task)} done?", ("yes",), (Complete(task=task.id),))
+
+    def _read_reopen(self, clause: Clause) -> None:
+        topic = self.topic()
+        finished = [node for node in self.graph.active if node.status == "done"]
+        if (topic is None or topic.status != "done") and (found := self._pointed_at(clause, finished)):
+            self._act_on("reopen", found)
+            return
+        self._act_on("reopen", self.each(clause, roles="TI", gone=None))
+
+    def _read_back(self, clause: Clause) -> None:
+        if clause.all("S") and not clause.all("V") and (gone := self._taken_out(clause)):
+            self._act_on("resume", gone)
+            return
+        if self._all_at_first(clause):
+            return
+        if clause.all("T") and not clause.all("S") and (several := self._several_back(clause)):
+            self._act_on("back", several)
+            return
+        named = one(clause, "T") or one(clause, "S")
+        node = self.meant(named, slots=True, gone=None, within=self.place(clause))
+        if node is None:
+            raise Doubt("What should be as it was?")
+        node = self._slot_back(node, clause)
+        value = self._former(node, one(clause, "V"))
+        if value and (slot := self._slot_that_was(node, value)) is not None:
+            node = slot
+        original = "original" if _FIRST.search(words_outside(clause, "TSW")) else None
+        self._act("back", task=node.id, old=original, value=value)
+
+    def _all_at_first(self, clause: Clause) -> bool:
+        """Whether a list, or for 'everything' a plan, went back to what it was when it came into the plan.
+
+        What was there then is as it was, what came later leaves.
+        """
+        names = [bare(span.text) for span in clause.all("TW")]
+        whole = self.whole_spoken_of() if not names or _points(names[0]) else self.meant(names[0])
+        of_a_slot = bool(clause.all("S")) or any(form.search(one(clause, "V")) for form, _ in NOUNS)
+        if whole is None or of_a_slot or not _FIRST.search(clause.text):
+            return False
+        everything = bool(names) and _SEVERAL.match(names[0]) is not None
+        whole = self.graph.root(whole.id) if everything else whole
+        inside = [
+            part for part in self.graph.parts(whole.id, gone=True)
+            if not is_assignee(part) and (everything or is_member(part))
+        ]  # fmt: skip
+        begun = min((_added(part) for part in inside), default=0)
+        later = [part for part in inside if _added(part) > begun and part.active and is_member(part)]
+        changed = [part for part in inside if _added(part) == begun and _as_first(part) != _as_now(part)]
+        if not (later or changed) or (not everything and len(inside) < 2):
+            return False
+        for part in changed:
+            self._act("back", task=part.id, old="original")
+        self._act_on("remove", later)
+        return True
+
+    def _several_back(self, clause: Clause) -> list[TaskNode]:
+        """The tasks and slots that go back together: those named, for 'both' those that changed together."""
+        names = [bare(part) for span in clause.all("T") for part in re.split(r"\s+and\s+", span.text)]
+        if len(names) > 1:
+            found = [self.which(name, slots=True, gone=None) for name in names]
+            return [node for node in found if node is not None] if None not in found else []
+        if not _SEVERAL.match(names[0]):
+            return []
+        if gone := self._pointed_at(clause, [node for node in self.graph.values() if not node.active]):
+            heard = set(content(" ".join((self.said, *self._last_exchange()))))
+            spoken_of = any(share_named(node.title, heard) > 0.99 for node in gone)
+            if spoken_of or gone[0].turn >= max((node.turn for node in self.graph.active), default=0):
+                return gone
+        changed = [node for node in self.graph.active if node.history and node.turn < self.view.turn]
+        latest = max((node.turn for node in changed), default=None)
+        last = [node for node in changed if node.turn == latest]
+        return last if len(last) > 1 else []
+
+    def _slot_that_was(self, task: TaskNode, value: str) -> TaskNode | None:
+        """The only slot of a task that had a value and has another one now."""
+        if is_slot(task):
+            return None
+        was = [
+            part for part in self.graph.parts(task.id)
+            if is_slot(part) and any(says_all(state.value or "", value) for state in part.history)
+            and not says_all(part.value or "", value)
+        ]  # fmt: skip
+        return was[0] if len(was) == 1 else None
+
+    def _former(self, node: TaskNode, words: str) -> str | None:
+        """The value that something goes back to, as it was; None where the words only say that it does."""
+        number = values.number_of(words) if words else None
+        for part in self.graph.subtree(node.id, gone=True):
+            for state in reversed(part.history):
+                held = state.value or state.title
+                if words and says_all(held, words):
+                    return words
+                if number is not None and state.value and values.number_of(held) == number:
+                    return held
+        told = words and (kind_of(words) is not None or words != words.lower())
+        return words if told else None
+
+    def _read_undo(self, clause: Clause) -> None:
+        """The last change of all; where a clause names what should be as it was, only that."""
+        slots = self.named_slots(clause) if clause.all("S") else []
+        changed = [node for node in slots if node.history]
+        if changed:
+            self._act_on("back", changed)
+            return
+        self._act("undo")
+
+    def _read_redo(self, _: Clause) -> None:
+        self._act("redo")
+
+
+def _points(name: str) -> bool:
+    """Whether words only point: 'it', 'them', 'everything'."""
+    return set(name.lower().split()) <= POINTING or _SEVERAL.fullmatch(name) is not None
+
+
+def _added(node: TaskNode) -> int:
+    """The turn in which a task came into the plan."""
+    return next(iter(node.states())).turn
+
+
+def _as_first(node: TaskNode) -> tuple[str, str | None, bool]:
+    first = next(iter(node.states()))
+    return first.title, first.value, first.active
+
+
+def _as_now(node: TaskNode) -> tuple[str, str | None, bool]:
+    return node.title, node.value, node.active

@@ -1,0 +1,120 @@
+"""Clauses that reshape a plan: what leaves and comes back, is split, exchanged, changed by an amount."""
+
+from __future__ import annotations
+
+import pytest
+
+from taskloom.agent.grounding.resolving.assemble import assemble
+from taskloom.agent.reading.with_memory import read_with_memory
+from taskloom.agent.recall.memory import Memory
+from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.reading import Reading, View
+from taskloom.agent.turn.steps import Step
+from taskloom.memory.operations import apply
+from taskloom.memory.tasks import TaskGraph
+from tests.test_plan import after, clause, lines
+
+
+def turn(graph: TaskGraph, *clauses: Clause) -> TaskGraph:
+    """The plan after one message more."""
+    number = max((node.turn for node in graph.values()), default=0) + 1
+    view = View(graph, turn=number, focus=tuple(node.id for node in graph.parts(None)))
+    for operation in assemble(clauses, " ".join(one.text for one in clauses), view).operations:
+        graph = apply(graph, operation, turn=number, said="said").graph
+    return graph
+
+
+CALL = after(
+    TaskGraph(),
+    clause("task", "[T call] at [V 5 pm]"),
+    clause("add", "[W call]: [I Ann], [I Bo], [I Cy]"),
+)
+BAG = turn(TaskGraph(), clause("task", "[T bag]"), clause("add", "[W bag]: [I boots], [I gloves], [I rope]"))
+SPLIT = (
+    clause("split", "[P Ann] at [V 4 pm]"),
+    clause("split", "[P the others] at [V 6 pm]"),
+)
+
+
+def test_who_is_told_apart_is_in_what_is_split_and_all_are_one_again() -> None:
+    apart = after(CALL, *SPLIT)
+    assert {"call > call (Ann) > time: 4 pm", "call > call (Bo and Cy) > time: 6 pm"} <= lines(apart)
+    assert lines(after(apart, clause("merge", "[T it] is one for [P everybody] at [V 7 pm]"))) == {
+        "call", "call > Ann", "call > Bo", "call > Cy", "call > time: 7 pm"
+    }  # fmt: skip
+
+
+def test_only_these_brings_back_what_was_taken_out_and_makes_what_is_new() -> None:
+    less = after(BAG, clause("remove", "[T the gloves]"))
+    stays = clause("only", "[W the bag] has [I the boots], [I gloves] and [I a tent]")
+    assert lines(after(less, stays)) == {"bag", "bag > boots", "bag > gloves", "bag > tent"}
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (clause("remove", "[T everything] but [E the boots]"), {"bag", "bag > boots"}),
+        (clause("hold", "[T the rope] rests"), {"bag", "bag > boots", "bag > gloves"}),
+    ],
+)
+def test_what_is_left(said: Clause, left: set[str]) -> None:
+    assert lines(after(BAG, said)) == left
+
+
+def test_a_pronoun_means_what_left_last() -> None:
+    first = turn(BAG, clause("remove", "[T the gloves]"))
+    less = turn(first, clause("remove", "[T the boots], [T the rope]"))
+    assert lines(turn(less, clause("back", "[T them]"))) == {"bag", "bag > boots", "bag > rope"}
+    assert "bag > gloves" not in lines(turn(less, clause("resume", "[T they] go in")))
+
+
+def test_a_list_goes_back_to_what_it_was_at_first() -> None:
+    other = turn(turn(BAG, clause("remove", "[T the gloves]")), clause("add", "[W the bag]: [I a tent]"))
+    assert lines(turn(other, clause("back", "[T it] to [V the original three things]"))) == lines(BAG)
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        (clause("shift", "one less came, so [S the price] up by [V ten]"), "hall > price: 60 euro"),
+        (clause("shift", "[V 20] gone from [S the price]"), "hall > price: 30 euro"),
+        (clause("shift", "[S the price] [V 10%] less"), "hall > price: 45 euro"),
+        (clause("shift", "[S price] less by [V a fifth]"), "hall > price: 40 euro"),
+        (clause("shift", "[T the hall] [V half an hour] later"), "hall > time: 7:30 pm"),
+        (clause("shift", "[T the hall] [V an hour] longer"), "hall > duration: 3 hours"),
+    ],
+)
+def test_amounts_change_what_they_are_said_of(said: Clause, then: str) -> None:
+    hall = after(TaskGraph(), clause("task", "[T hall] at [V 7 pm], [V 2 hours], [S price] [V 50 euro]"))
+    assert then in lines(after(hall, said))
+
+
+def test_an_amount_is_in_the_unit_of_what_it_changes() -> None:
+    plan = after(TaskGraph(), clause("task", "[T cheese], [S amount] [V 1.6 kilos]"))
+    assert "cheese > amount: 2 kilos" in lines(after(plan, clause("shift", "[T cheese] up [V 400 grams]")))
+
+
+def test_months_named_as_values_change_places() -> None:
+    club = after(
+        TaskGraph(),
+        clause("task", "[T club]"),
+        clause("add", "[W club]: [I Emma], [I Dracula]"),
+        clause("set", "[T Emma] in [V April]"),
+        clause("set", "[T Dracula] in [V May]"),
+    )
+    swapped = lines(after(club, clause("swap", "[T April] and [T May books]")))
+    assert {"club > Emma > date: May", "club > Dracula > date: April"} <= swapped
+
+
+def test_words_of_this_thread_are_read_once_as_they_were_said() -> None:
+    class Reader:
+        """Knows one message, and no other words for it."""
+
+        def read(self, utterance: str, view: View) -> Reading:
+            assert utterance == "Let's have the call again at 5, the same day."
+            return Reading((Step(text=utterance, act="set", task="t1", value="5 pm"),), by="network")
+
+    said = "Let's have the call again at 5, the same day."
+    reading, unit = read_with_memory(said, View(CALL), Reader(), Memory(None, "me", "thread"))
+    assert unit is None
+    assert reading.steps[0].task == "t1"
