@@ -166,7 +166,7 @@ class Resolver(Ground):
         return found.node
 
     def _is_another(self, mention: str, node: TaskNode) -> bool:
-        """Whether words and a task share their last word alone, and each says which: 'herb bed', 'tomato bed'."""
+        """Whether words and a task share their last word alone: 'herb bed' and 'tomato bed'."""
         if is_slot(node):
             return False
         said, title = content(mention), content(node.title)
