@@ -38,7 +38,7 @@ from .trust import at_home, probabilities
 Parser = Callable[[str, str, int], Sequence[Parse]]
 """From a text, what is heard beside it, and how many readings, to these, the likeliest first."""
 
-ACT, ACT_AT_HOME, PROPOSE = 0.6, 0.39, 0.3
+ACT, ACT_AT_HOME, PROPOSE = 0.6, 0.55, 0.1
 """From which probability on a reading is carried out, in general and where the words are of the kind that the
 patterns were written for, and from which it is proposed."""
 LEAD, HOME = 0.5, -0.5
@@ -117,15 +117,20 @@ class Local:
         return _unsure(utterance, network.reading)
 
     def _taking_up(self, utterance: str, view: View) -> Reading | None:
-        """The reading of a message that takes up what was proposed and goes on: a yes, and what it says."""
+        """The reading of a message that takes up what was proposed and goes on: a yes, and what it says.
+
+        Where that is not sure, both are proposed. None where nothing is taken up, and for a mere question.
+        """
         if (after := taken_up(utterance, view)) is None:
             return None
-        if {clause.act for clause in self._parses(utterance, view)[0].clauses} & {"yes", "no", "undo"}:
+        acts = {clause.act.partition(".")[0] for clause in self._parses(utterance, view)[0].clauses}
+        if acts & {"yes", "no", "undo"} or acts <= {"ask", "chat", "unsure"}:
             return None
-        read = self.read(utterance, after)
-        if not read.sure:
-            return None
-        return replace(read, steps=(Step(text=utterance, act="yes"), *read.steps))
+        read, yes = self.read(utterance, after), Step(text=utterance, act="yes")
+        if read.sure:
+            return replace(read, steps=(yes, *read.steps))
+        proposed = (yes, *(one for step in read.steps for one in step.proposed))
+        return _unsure(utterance, read, proposed)
 
     def by_rules(self, utterance: str, plain: Framed, view: View) -> Reading:
         """The reading of the patterns: of the words without a frame that says nothing."""

@@ -18,8 +18,9 @@ from taskloom.memory.tasks import TaskNode
 def taken_up(utterance: str, view: View) -> View | None:
     """The view as it is once the open proposal is accepted, where a message names what only that would make.
 
-    None where nothing is proposed, where it cannot be done, and where nothing of it is named: who goes on
-    with something else has not said what they think of it.
+    In an empty plan whatever goes on does: there is nothing else that it could be about. None where nothing
+    is proposed, where it cannot be done, where it is said again in other words, and where nothing of it is
+    named: who goes on with something else has not said what they think of it.
     """
     question = view.question
     if question is None or not question.choices or not question.question.startswith(DID_YOU_MEAN):
@@ -32,7 +33,8 @@ def taken_up(utterance: str, view: View) -> View | None:
         graph = outcome.graph
     changed = [key for key, node in graph.items() if node is not view.graph.get(key) and node.active]
     fresh = _words(graph[key] for key in changed) - _words(view.graph.active)
-    if not fresh & set(content(utterance)):
+    said, before = set(content(utterance)), set(content(view.exchanges[-1][0] if view.exchanges else ""))
+    if 2 * len(said & before) > len(said) or (view.graph.active and not fresh & said):
         return None
     return replace(view, graph=graph, question=None, focus=(*reversed(changed), *view.focus))
 
