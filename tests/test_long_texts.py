@@ -175,7 +175,7 @@ def test_a_very_long_text_is_read_or_refused_in_time(name: str) -> None:
 
 def test_what_is_too_much_at_once_is_asked_for_in_parts() -> None:
     view = View(PLAN, turn=2)
-    for text in (KINDS["new tasks"](4_000), KINDS["undoes"](2_400)):
+    for text in (KINDS["new tasks"](6_000), KINDS["undoes"](2_400)):
         reading = reader().read(text, view)
         assert not reading.sure
         (asked,) = ground_exactly(reading.steps, view)

@@ -48,8 +48,8 @@ def test_a_file_follows_the_markup(subtests: pytest.Subtests) -> None:
         with subtests.test(f"{file.parent.name}-{file.stem}"):
             dialogues, wrong = read_file(file)
             assert wrong == []
-            assert 1 <= len(dialogues) <= 5
-            assert all(len(one.turns) > 9 and all(turn.reply for turn in one.turns[:-1]) for one in dialogues)
+            assert 1 <= len(dialogues) <= 8
+            assert all(len(one.turns) > 6 and all(turn.reply for turn in one.turns[:-1]) for one in dialogues)
 
 
 def test_there_is_enough_of_everything() -> None:

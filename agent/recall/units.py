@@ -86,7 +86,7 @@ def remembered(unit: IntentUnit, older: Iterable[IntentUnit] = ()) -> tuple[Reme
     """
     found, decided = list(_values(unit)), _decided(unit)
     for one in older:
-        found += [each for each in _values(one) if not each.member and each.slot not in decided]
+        found += [each for each in _values(one) if not each.member and _plain(each.slot) not in decided]
         decided |= _decided(one)
     return tuple(found)
 
@@ -99,7 +99,12 @@ def _values(unit: IntentUnit) -> Iterator[Remembered]:
 
 def _decided(unit: IntentUnit) -> set[str]:
     """The slots of which a unit tells what the user wanted."""
-    return {*unit.dropped, *(pair.slot for pair in unit.pairs)}
+    return {*map(_plain, unit.dropped), *(_plain(pair.slot) for pair in unit.pairs)}
+
+
+def _plain(slot: str) -> str:
+    """A slot by one of the two names that a bare place gets."""
+    return "place" if slot == "location" else slot
 
 
 def without_slots(unit: IntentUnit, words: str) -> IntentUnit | None:

@@ -32,7 +32,7 @@ _MENDS = re.compile(
     re.IGNORECASE,
 )
 OF_KIND = {"amount": "price", "count": "number"}
-_UNNAMED = ("detail", "place")  # names that slots get whose values came without one
+_UNNAMED = ("detail", "place", "location")  # names that slots get whose values came without one
 _CHANGED = re.compile(
     r"\b(?:now|moved?|moving|instead|changed?|switch\w*|swapp?\w*|no longer|new"
     r"|different|another|update|overwrite|alter\w*|wrong|correct\w*|prefer|raise|lower|increase|decrease|bump"
@@ -124,14 +124,14 @@ class Fitting(Joining, Exact):
                 fits = told.slot in ("detail", kind, OF_KIND.get(kind))
                 return (named or held)[0] if fits or told.slot == type_named(held[0].title) else None
             return None
-        if told.slot not in ("detail", "place"):
+        if told.slot not in ("detail", "place", "location"):
             return None
         own = [node for node in slots if kind_of(node.value or "") is None]
         shares = [node for node in own if set(content(told.value)) & set(content(node.value or ""))]
         if len(shares) == 1:
             return shares[0]
         places = [node for node in own if set(words(node.title)) & PLACES]
-        if told.slot == "place" and len(places) == 1:
+        if told.slot in ("place", "location") and len(places) == 1:
             return places[0]
         if not own or not (mends or _CHANGED.search(clause.text)):
             return None

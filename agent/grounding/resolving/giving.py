@@ -283,6 +283,8 @@ class Giving(Fitting):
             return "deadline"
         if kind is not None:
             return OF_KIND.get(kind, kind)
+        if re.search(r"\bin\s+$", before, re.IGNORECASE) and re.fullmatch(r"[A-Z][\w'’-]+", value):
+            return "location"  # a town, as it is called where a request is taken apart
         if re.search(r"\b(?:at|in|to|near)\s+(?:the\s+|my\s+|our\s+)?$", before, re.IGNORECASE) or re.match(
             r"(?:at|in|near)\s", value, re.IGNORECASE
         ):

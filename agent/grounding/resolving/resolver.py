@@ -153,7 +153,8 @@ class Resolver(Ground):
         found = self.best(mention, slots=slots, gone=gone, within=within)
         if found is None or found.named < NAMED or found.score < SURE:
             return None
-        if found.named < 0.99 and gone is False and self._is_another(mention, found.node):
+        adds = self.clause is not None and self.clause.act in ("add", "task")  # else it must be there
+        if adds and found.named < 0.99 and gone is False and self._is_another(mention, found.node):
             return None
         if found.named < 0.99 and gone is False and found.node.parent is None and within is None:
             left = self.best(mention, slots=slots, gone=True)
