@@ -166,10 +166,15 @@ class Resolver(Ground):
         return found.node
 
     def _is_another(self, mention: str, node: TaskNode) -> bool:
-        """Whether words and a task share their last word alone: 'herb bed' and 'tomato bed'."""
+        """Whether words and a task share their last word alone, or all but a number at the end.
+
+        'Herb bed' and 'tomato bed', 'week 2' and 'week 1'.
+        """
         if is_slot(node):
             return False
         said, title = content(mention), content(node.title)
+        if said and said[-1].isdigit() and not set(title) <= set(said) and said[-1] not in title:
+            return said[-1] not in stems_in(node).value | self.names_of(node)  # 'week 2' is no 'week 1'
         if min(len(said), len(title)) < 2 or said[-1] != title[-1] or set(said[:-1]) & set(title[:-1]):
             return False
         known = self.names_of(node).union(*(self.names_of(one) for one in self.graph.ancestors(node.id)))
