@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from taskloom.agent.grounding.resolving.assemble import assemble
+from taskloom.agent.turn.reading import View
+from taskloom.memory.operations import apply
 from taskloom.memory.tasks import TaskGraph
-from tests.test_plan import after, clause
+from tests.test_plan import after, clause, lines
 from tests.test_reshaping import turn
 
 FAIR = after(
@@ -65,3 +68,16 @@ def test_what_is_said_after_who_does_something_stands_beside_that() -> None:
         next(node for node in shared.active if node.title == "bring the sign").parent
         == FAIR.parts(None)[0].id
     )
+
+
+def test_what_the_last_question_names_by_a_word_of_its_own_is_spoken_of() -> None:
+    house = after(
+        TaskGraph(),
+        clause("task", "[T move] on [V 4 may]"),
+        clause("add", "[W move]: [I empty one wardrobe], [I flights], [I paint the hall]"),
+    )
+    said = (("all booked", "The flights are done. What about the wardrobe?"),)
+    view = View(house, turn=9, focus=(), exchanges=said)
+    for operation in assemble([clause("set", "[T it] on [V 2 june]")], "it on 2 june", view).operations:
+        house = apply(house, operation, turn=9, said="said").graph
+    assert "move > empty one wardrobe > date: 2 june" in lines(house)

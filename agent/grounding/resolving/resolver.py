@@ -266,10 +266,11 @@ class Resolver(Ground):
             tuple(self.focus), tuple(now if self.operations else ()), (before, reply),
             clause.text if clause is not None else "", frozenset(kind for kind in kinds if kind is not None),
         )  # fmt: skip
+        assigns = clause is not None and clause.act == "assign"
         which = "later" if self.operations else "asked" if reply.rstrip().endswith("?") else "told"
-        key = (id(self.graph), given, which)
+        key = (id(self.graph), given, which, assigns)
         if key not in self.memo.topic:
-            self.memo.topic[key] = self.graph, topic_of(self.graph, *given, WEIGHTS[which])
+            self.memo.topic[key] = self.graph, topic_of(self.graph, *given, WEIGHTS[which], assigns=assigns)
         found = self.memo.topic[key][1]
         return self.graph[found] if found is not None else None
 
