@@ -81,3 +81,9 @@ def test_what_the_last_question_names_by_a_word_of_its_own_is_spoken_of() -> Non
     for operation in assemble([clause("set", "[T it] on [V 2 june]")], "it on 2 june", view).operations:
         house = apply(house, operation, turn=9, said="said").graph
     assert "move > empty one wardrobe > date: 2 june" in lines(house)
+
+
+def test_an_amount_in_the_name_of_what_it_counts_is_not_said_twice() -> None:
+    there = turn(FAIR, clause("add", "[W fair]: [V1 6] [I1 tents], [V2 2] [I2 axes]"))
+    assert {"fair > 6 tents", "fair > 2 axes"} <= lines(there)
+    assert not any("number" in line for line in lines(there))

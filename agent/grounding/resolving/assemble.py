@@ -243,7 +243,7 @@ class Assembler(Exchanges, Linking, Leaving, Shifting, Splitting, Questions):
             until = min(later, default=len(clause.text))
             own = tuple(
                 value for value in clause.all("V")
-                if (value.pair and value.pair == span.pair)
+                if (value.pair and value.pair == span.pair and not right_before(clause, value, span))
                 or (not value.pair and span.start < value.start < until
                     and not any(right_before(clause, value, other) for other in items))
             )  # fmt: skip
