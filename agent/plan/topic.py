@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from taskloom.agent.language.typed import kind_of
 from taskloom.memory.tasks import TaskGraph, TaskNode
@@ -20,12 +21,20 @@ from .outline import is_assignee
 from .roles import is_member
 
 WEIGHTS = {
-    "asked": (0, 0, .3, .9, .2, 3, 1.1, .4, 1.3, .6, 1.3, .2, .9, .1, .6, .7, 0, -.2),
-    "told": (0, 0, .2, -.6, .3, 0, .6, .2, .9, .5, 3.6, -.5, 1.6, .5, .5, .1, 0, 1.5),
-    "later": (-.1, 1.7, .4, 1.7, .9, -.1, .2, .3, -.3, 0, 2.4, .4, 1.1, -.5, .1, .5, .7, -.1),
+    "asked": (
+        0, 0, .3, 1.1, .2, 3.2, .8, .1, 1.5, .7, 1.3, 0, 1.2, -.1, .9, .7, 0, -.4, .7, 2, .5, -.8, .7,
+    ),
+    "told": (
+        0, 0, .1, -.4, .1, -.3, .6, -.2, 1.7, .6, 4.4, -.5, 1.9, .7, 1, 0, 0, 1.8, -.2, .4, 1, -1.1, .5,
+    ),
+    "later": (
+        -.1, 1.7, .4, 1.7, .9, -.1, .2, .3, -.3, 0, 2.4, .4, 1.1, -.5, .1, .5, .7, -.1, 0, 0, 0, 0, 0,
+    ),
 }  # fmt: skip
 """What each sign weighs, in the order of `TopicSigns.signs`: in the answer to a question, after something
 else, later in the same message."""
+
+_FEW = 3  # a word that more titles have than this names none of them
 
 
 def share_named(title: str, said: Collection[str]) -> float:
@@ -58,18 +67,21 @@ def topic_of(
     clause: str,
     kinds: Collection[str],
     weights: Sequence[float],
+    *,
+    assigns: bool = False,
 ) -> str | None:
     """The id of the task whose signs have the most weight, of the first of them; None in an empty plan.
 
     focus: ids, latest first. now: those that this message touched, latest first. exchange: what the user said
-    before, and the reply. kinds: of the values in the clause.
+    before, and the reply. kinds: of the values in the clause. assigns: whether it says who has something.
     """
-    heard = TopicSigns(graph, focus, now, exchange, clause, kinds)
+    heard = TopicSigns(graph, focus, now, exchange, clause, kinds, assigns=assigns)
     named = [graph[key] for key in heard.named() if graph[key].active and not is_slot(graph[key])]
     signs = heard.signs(named)
     scores = {key: _weighed(own, weights) for key, own in signs.items()}
     best = max(scores.values(), default=None)
-    for score, plain in sorted(((_weighed(plain, weights), plain) for plain in _PLAIN), reverse=True):
+    plains = _PLAIN_GIVEN if assigns else _PLAIN
+    for score, plain in sorted(((_weighed(plain, weights), plain) for plain in plains), reverse=True):
         if best is not None and score < best:
             break
         if (key := heard.first_plain(plain, scores)) is not None:
@@ -92,12 +104,15 @@ class TopicSigns:
         exchange: tuple[str, str],
         clause: str,
         kinds: Collection[str],
+        *,
+        assigns: bool = False,
     ) -> None:
-        self.graph, self.kinds = graph, kinds
+        self.graph, self.kinds, self.assigns = graph, kinds, assigns
         before, reply = exchange
         sentences = [words(part) for part in re.split(r"(?<=[.!?;])\s+", reply) if part]
         whole = words(reply)
         self.place = {word: number for number, word in enumerate(whole)}
+        self.begins = {word: len(whole) - number for number, word in enumerate(reversed(whole), 1)}
         self.last, self.whole = frozenset((sentences or [()])[-1]), frozenset(whole)
         self.said, self.own = frozenset(words(before)), frozenset(words(clause))
         self.order = list(dict.fromkeys(_task(graph, key) for key in focus if key in graph))
@@ -105,10 +120,24 @@ class TopicSigns:
         self.first = graph[self.order[0]] if self.order else None
         self.root = graph.root(self.first.id).id if self.first is not None else ""
         self.together = [graph[key].parent for key in (self.done or self.order)[:2]]
+        self.asked = self._few_with(self.last - STOP)
+
+    def _few_with(self, stems: Collection[str]) -> dict[str, float]:
+        """How surely a word of some means a task, by its id: one that only few titles have."""
+        found: dict[str, float] = {}
+        for word in stems:
+            held = tasks_with_stem(self.graph, word)
+            titled = (
+                node.id for node in held if node.active and word in stems_in(node).own and not is_slot(node)
+            )
+            some = list(islice(titled, _FEW + 1))
+            if len(some) <= _FEW:
+                found.update({key: max(found.get(key, 0.0), 1 / len(some)) for key in some})
+        return found
 
     def named(self) -> set[str]:
         """The ids of all that may have a sign beside those of `_PLAIN`."""
-        found = {*self.order, *self.done, self.root, *filter(None, self.together)} - {""}
+        found = {*self.order, *self.done, self.root, *filter(None, self.together), *self.asked} - {""}
         if self.first is not None and self.first.parent:
             found.add(self.first.parent)
         heard = self.last | self.said | self.own
@@ -127,16 +156,21 @@ class TopicSigns:
 
     def signs(self, tasks: Sequence[TaskNode]) -> dict[str, list[float]]:
         """The signs of tasks by id, in the order of WEIGHTS."""
-        ends = {
-            node.id: max(self.place.get(word, -1) for word in words(node.title))
-            if share_named(node.title, self.whole)
-            else -1
+        told = [node for node in tasks if share_named(node.title, self.whole)]
+        ends = {node.id: max(self.place.get(word, -1) for word in words(node.title)) for node in told}
+        begins = {
+            node.id: min(self.begins.get(word, len(self.whole)) for word in words(node.title))
+            for node in told
+        }
+        latest, earliest = max(ends.values(), default=-1), min(begins.values(), default=-1)
+        return {
+            node.id: self._signs(
+                node, latest=ends.get(node.id) == latest, earliest=begins.get(node.id) == earliest
+            )
             for node in tasks
         }
-        latest = max(ends.values(), default=-1)
-        return {node.id: self._signs(node, latest=latest >= 0 and ends[node.id] == latest) for node in tasks}
 
-    def _signs(self, node: TaskNode, *, latest: bool) -> list[float]:
+    def _signs(self, node: TaskNode, *, latest: bool, earliest: bool = False) -> list[float]:
         slots = [part for part in self.graph.parts(node.id) if is_slot(part)]
         values = [stems_in(part).value for part in slots]
         first, order, done = self.first, self.order, self.done
@@ -160,19 +194,24 @@ class TopicSigns:
             float(self.together == [node.id, node.id]),
             float(done[:1] == [node.id] and leaf),
             float(any(kind_held(part) in self.kinds for part in slots)),
+            float(earliest),
+            self.asked.get(node.id, 0.0),
+            float(self.assigns and latest),
+            float(self.assigns and node.parent is None),
+            float(self.assigns and leaf),
         ]
 
     def first_plain(self, plain: Sequence[float], others: Collection[str]) -> str | None:
         """The first of the tasks beside others that has just these signs."""
         keys: Collection[str] | None = None
-        if plain[-1]:
+        if plain[_KIND]:
             index = self.graph.index(_kinds)
             keys = {self.graph[key].parent or "" for kind in self.kinds for key in index.get(kind, ())}
         if keys is not None and not keys:
             return None
         for node in self.graph.active:
             if (keys is None or node.id in keys) and node.id not in others and not is_slot(node):
-                if float(node.parent is None) != plain[-6]:
+                if float(node.parent is None) != plain[_OUTERMOST]:
                     continue
                 if self._signs(node, latest=False) == list(plain):
                     return node.id
@@ -184,13 +223,17 @@ def _kinds(node: TaskNode) -> tuple[str, ...]:
     return (kind,) if kind is not None else ()
 
 
-def _plain(*, leaf: float = 0, outermost: float = 0, kind: float = 0) -> tuple[float, ...]:
-    return (*[0.0] * 11, leaf, outermost, *[0.0] * 4, kind)
+_LEAF, _OUTERMOST, _KIND = 11, 12, 17  # the places of these signs
 
 
-_PLAIN = (
-    _plain(leaf=1.0), _plain(outermost=1.0), _plain(), _plain(outermost=1.0, kind=1.0), _plain(kind=1.0),
-)  # fmt: skip
+def _plain(signs: Collection[int], *, assigns: bool) -> tuple[float, ...]:
+    given = (_OUTERMOST in signs, _LEAF in signs) if assigns else (False, False)
+    return (*(float(place in signs) for place in range(_KIND + 1)), *[0.0] * 3, *map(float, given))
+
+
+_SIGNS = ((_LEAF,), (_OUTERMOST,), (), (_OUTERMOST, _KIND), (_KIND,))
+_PLAIN = tuple(_plain(signs, assigns=False) for signs in _SIGNS)
+_PLAIN_GIVEN = tuple(_plain(signs, assigns=True) for signs in _SIGNS)
 """The signs of tasks that nobody spoke of: of such there are many alike, of which only the first counts."""
 
 

@@ -81,12 +81,15 @@ def assemble_all(
 
     about: the id of the plan that all of it is about, where something says so; it is the topic.
     """
-    begun = Assembler(view, said)
-    begun.told_of = about
+    begins = {listing: Assembler(view, said) for listing in (False, True)}
+    for listing, begun in begins.items():
+        begun.told_of, begun.listing = about, listing
     known: dict[tuple[int, object], Assembler] = {}  # by what was done before it, and the clause
     found = []
     for reading in readings:
-        grounder, clauses = begun, begun.about(_plain(reading))
+        plain = _plain(reading)
+        grounder = begins[_lists_tasks(plain)]
+        clauses = grounder.about(plain)
         parts = tuple(clause for clause in clauses if clause.act == "split")
         for clause in clauses:
             key = id(grounder), parts if clause.act == "split" else clause
@@ -100,6 +103,13 @@ def assemble_all(
 
 def _plain(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
     return tuple(part for clause in clauses for part in split_by_thing(each_kind(tidy(clause))))
+
+
+def _lists_tasks(clauses: Iterable[Clause]) -> bool:
+    """Whether a message is a list of things to do: several tasks, none of them at a time of its own."""
+    told = [clause for clause in clauses if clause.act == "task"]
+    timed = any(kind_of(span.text) in ("date", "time") for clause in told for span in clause.all("V"))
+    return sum(len(clause.all("T")) for clause in told) > 1 and not timed
 
 
 def _carry_out(grounder: Assembler, clause: Clause, clauses: Sequence[Clause]) -> None:
@@ -166,18 +176,28 @@ class Assembler(Exchanges, Linking, Leaving, Shifting, Splitting, Questions):
     def _part_of(self) -> TaskNode | None:
         """What something new is part of where that is not said; None where it is a plan of its own.
 
-        It stands beside what this message made before, or in the only plan, where the assistant asked what
-        belongs to it.
+        It stands beside what this message made before, or said who does, or in the only plan, where the
+        assistant asked what belongs to it or the message is a list of what has to be done.
         """
         made = [self.graph[key] for key in self.new if self.graph[key].value is None]
         if made:
-            return self.graph.get(made[-1].parent or "") if not is_member(made[-1]) else None
+            item = is_member(made[-1]) and not made[-1].name.startswith("task")  # 'task2' is no item
+            return self.graph.get(made[-1].parent or "") if not item else None
+        given = next((self.graph[key] for key in self.focus if key in self.given), None)
+        if given is not None and given.parent:
+            return self._list_of(given)
         plans = self.graph.parts(None)
+        if len(plans) == 1 and self.listing and self._has_day(plans[0]):
+            return plans[0]
         reply = self.view.exchanges[-1][1] if self.view.exchanges else ""
         if len(plans) != 1 or not reply.rstrip().endswith("?") or DID_YOU_MEAN in reply:
             return None
         asked = re.split(r"(?<=[.!])\s", reply)[-1]
         return plans[0] if self.listed(plans[0]) or _OPEN.search(asked) else None
+
+    def _has_day(self, node: TaskNode) -> bool:
+        """Whether a plan is for a day, not a single thing to do: what has to be done is for that."""
+        return any(kind_held(part) == "date" for part in self.graph.parts(node.id))
 
     def _known(self, title: str) -> TaskNode | None:
         """The task that has this title already; a pronoun means the topic."""
@@ -198,7 +218,8 @@ class Assembler(Exchanges, Linking, Leaving, Shifting, Splitting, Questions):
             whole = self._list_named(one(clause, "S"), whole if named else self.whole_spoken_of())
         items = [with_amount(clause, span) for span in clause.all("I") or clause.all("P") or clause.all("V")]
         if whole is None and one(clause, "TW"):
-            whole = self._made(one(clause, "WT"))
+            plan = self._plan_spoken_of() if clause.all("W") else None
+            whole = self._made(one(clause, "WT"), plan.id if plan is not None else None)
         if whole is None:
             for title in items:
                 self._act("task", title=title)
@@ -222,7 +243,7 @@ class Assembler(Exchanges, Linking, Leaving, Shifting, Splitting, Questions):
             until = min(later, default=len(clause.text))
             own = tuple(
                 value for value in clause.all("V")
-                if (value.pair and value.pair == span.pair)
+                if (value.pair and value.pair == span.pair and not right_before(clause, value, span))
                 or (not value.pair and span.start < value.start < until
                     and not any(right_before(clause, value, other) for other in items))
             )  # fmt: skip
@@ -360,7 +381,7 @@ class Assembler(Exchanges, Linking, Leaving, Shifting, Splitting, Questions):
             topic = whole or (self._asked_who() if not names else None) or self.topic()
             if topic is None:
                 raise Doubt("What is that for?")
-            found = self._all_of(names[0], whole, gone=False) if names else [topic]
+            found = self._untaken(self._all_of(names[0], whole, gone=False), names[0]) if names else [topic]
         else:
             found = [self.meant(name, within=whole) or self._or_new(name, whole) for name in names]
         excepted = [self.which(bare(span.text)) for span in clause.all("E")]

@@ -49,6 +49,7 @@ class Fitting(Joining, Exact):
         self.said = said
         self.steps: list[Step] = []
         self.doubts = 0
+        self.listing = False  # whether this message lists things to do
         self.given = set[str]()  # what this message has said who has
         self.later = ""  # what it has said last to come after something
 

@@ -29,6 +29,7 @@ _ALL = re.compile(
     r"|every(?:one|body)?)\b",
     re.IGNORECASE,
 )
+_REST = re.compile(r"\b(?:rest|others?)\b", re.IGNORECASE)
 _GOES_ON = re.compile(
     rf"\s+(?:(?:of|in|on|at|off|from|about|for|with|but|bar|except|apart|else|that|which|who|one|the|these|those|them|this|it|my"
     rf"|our|his|her|their|\d+|{'|'.join(values.NUMBER_WORDS)})\b.*)?",
@@ -227,6 +228,19 @@ class Giving(Fitting):
         ):  # fmt: skip
             topic = self.graph[topic.parent]
         return topic
+
+    def _plan_spoken_of(self) -> TaskNode | None:
+        """The plan that a list with a name of its own is new in: the topic, where it is no loose task."""
+        topic = self.whole_spoken_of()
+        return topic if topic is not None and not self._is_loose(topic) else None
+
+    def _untaken(self, found: list[TaskNode], name: str) -> list[TaskNode]:
+        """Of all that 'the rest' may be, what nobody has; else what this message gave nobody."""
+        if not _REST.search(name):
+            return found
+        taken = {part.parent for node in found for part in self.graph.parts(node.id) if is_assignee(part)}
+        free = [node for node in found if node.id not in taken]
+        return free or [node for node in found if node.id not in self.given]
 
     def _or_new(self, name: str, whole: TaskNode | None, other: TaskNode | None = None) -> TaskNode:
         """The task of that name, made where there is none; other: what it stands beside then."""

@@ -167,10 +167,15 @@ class Resolver(Ground):
         return found.node
 
     def _is_another(self, mention: str, node: TaskNode) -> bool:
-        """Whether words and a task share their last word alone: 'herb bed' and 'tomato bed'."""
+        """Whether words and a task share their last word alone, or all but a number at the end.
+
+        'Herb bed' and 'tomato bed', 'week 2' and 'week 1'.
+        """
         if is_slot(node):
             return False
         said, title = content(mention), content(node.title)
+        if said and said[-1].isdigit() and not set(title) <= set(said) and said[-1] not in title:
+            return said[-1] not in stems_in(node).value | self.names_of(node)  # 'week 2' is no 'week 1'
         if min(len(said), len(title)) < 2 or said[-1] != title[-1] or set(said[:-1]) & set(title[:-1]):
             return False
         known = self.names_of(node).union(*(self.names_of(one) for one in self.graph.ancestors(node.id)))
@@ -262,10 +267,11 @@ class Resolver(Ground):
             tuple(self.focus), tuple(now if self.operations else ()), (before, reply),
             clause.text if clause is not None else "", frozenset(kind for kind in kinds if kind is not None),
         )  # fmt: skip
+        assigns = clause is not None and clause.act == "assign"
         which = "later" if self.operations else "asked" if reply.rstrip().endswith("?") else "told"
-        key = (id(self.graph), given, which)
+        key = (id(self.graph), given, which, assigns)
         if key not in self.memo.topic:
-            self.memo.topic[key] = self.graph, topic_of(self.graph, *given, WEIGHTS[which])
+            self.memo.topic[key] = self.graph, topic_of(self.graph, *given, WEIGHTS[which], assigns=assigns)
         found = self.memo.topic[key][1]
         return self.graph[found] if found is not None else None
 

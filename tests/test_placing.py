@@ -1,0 +1,89 @@
+"""Where something new goes that a message says no place for: its plan, its list, or none."""
+
+from __future__ import annotations
+
+from taskloom.agent.grounding.resolving.assemble import assemble
+from taskloom.agent.turn.reading import View
+from taskloom.memory.operations import apply
+from taskloom.memory.tasks import TaskGraph
+from tests.test_plan import after, clause, lines
+from tests.test_reshaping import turn
+
+FAIR = after(
+    TaskGraph(),
+    clause("task", "[T fair] on [V 4 may]"),
+    clause("add", "[W fair]: [I cakes], [I urn]"),
+)
+
+
+def test_a_list_of_things_to_do_is_part_of_the_plan_for_a_day() -> None:
+    jobs = clause("task", "[T hang up posters], [T print tickets] and [T call the mayor]")
+    assert all(
+        node.parent == FAIR.parts(None)[0].id
+        for node in turn(FAIR, jobs).values()
+        if node.title.startswith(("hang", "print", "call"))
+    )
+    chores = turn(after(TaskGraph(), clause("task", "[T ring the vet]")), jobs)
+    assert len(chores.parts(None)) == 4
+    single = turn(FAIR, clause("task", "[T dentist] on [V monday]"))
+    assert len(single.parts(None)) == 2
+
+
+def test_a_list_with_a_name_that_is_new_is_in_the_plan_that_is_spoken_of() -> None:
+    there = turn(FAIR, clause("add", "[W helpers]: [I Ann], [I Bo]"))
+    helpers = next(node for node in there.active if node.title == "helpers")
+    assert helpers.parent == FAIR.parts(None)[0].id
+    assert [node.title for node in there.parts(helpers.id)] == ["Ann", "Bo"]
+
+
+def test_a_name_that_ends_with_another_number_is_another_one() -> None:
+    rota = after(TaskGraph(), clause("task", "[T rota] for [V may]"))
+    there = turn(
+        rota, *(clause("assign", f"[P {who}] has [T week {n}]") for n, who in ((1, "Ann"), (2, "Bo")))
+    )
+    assert sorted(node.title for node in there.active if node.title.startswith("week")) == [
+        "week 1",
+        "week 2",
+    ]
+
+
+def test_the_rest_is_what_nobody_has() -> None:
+    fair = turn(FAIR, clause("add", "[W fair]: [I tea]"), clause("assign", "[P Cy] brings [T the tea]"))
+    shared = turn(
+        fair, clause("assign", "[P Ann] brings [T the cakes]"), clause("assign", "[P Bo] [T the rest]")
+    )
+    has = {
+        shared[node.parent].title: node.value
+        for node in shared.active
+        if node.title == "assignee" and node.parent
+    }
+    assert has == {"tea": "Cy", "cakes": "Ann", "urn": "Bo"}
+
+
+def test_what_is_said_after_who_does_something_stands_beside_that() -> None:
+    shared = turn(
+        FAIR, clause("assign", "[P Ann] brings [T the cakes]"), clause("task", "I [T bring the sign]")
+    )
+    assert (
+        next(node for node in shared.active if node.title == "bring the sign").parent
+        == FAIR.parts(None)[0].id
+    )
+
+
+def test_what_the_last_question_names_by_a_word_of_its_own_is_spoken_of() -> None:
+    house = after(
+        TaskGraph(),
+        clause("task", "[T move] on [V 4 may]"),
+        clause("add", "[W move]: [I empty one wardrobe], [I flights], [I paint the hall]"),
+    )
+    said = (("all booked", "The flights are done. What about the wardrobe?"),)
+    view = View(house, turn=9, focus=(), exchanges=said)
+    for operation in assemble([clause("set", "[T it] on [V 2 june]")], "it on 2 june", view).operations:
+        house = apply(house, operation, turn=9, said="said").graph
+    assert "move > empty one wardrobe > date: 2 june" in lines(house)
+
+
+def test_an_amount_in_the_name_of_what_it_counts_is_not_said_twice() -> None:
+    there = turn(FAIR, clause("add", "[W fair]: [V1 6] [I1 tents], [V2 2] [I2 axes]"))
+    assert {"fair > 6 tents", "fair > 2 axes"} <= lines(there)
+    assert not any("number" in line for line in lines(there))
