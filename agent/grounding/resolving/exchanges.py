@@ -123,7 +123,8 @@ class Exchanges(Giving):
 
     def _everywhere(self, old: str, clause: Clause) -> bool:
         """Whether a name is exchanged wherever it stands: 'in all my plans', 'any mention of Ana'."""
-        if not _EVERYWHERE.search(clause.text) or kind_of(old) is not None:
+        both = re.search(r"\bboth\b", " ".join(span.text for span in clause.all("TW")), re.IGNORECASE)
+        if not (both or _EVERYWHERE.search(clause.text)) or kind_of(old) is not None:
             return False
         name = self._person(old)
         return any(names(name, node.value) or names(name, node.title) for node in self.graph.active)

@@ -37,6 +37,7 @@ _MEASURE = re.compile(
 )
 _RANGE = re.compile(r"(.*?\d\S*)(\s*(?:-|–|\bto\b|\buntil\b|\btill?\b)\s*)(\S.*)", re.IGNORECASE)
 _ENDS = re.compile(r"\b(?:longer|shorter|ends?|ending|finish\w*|until|stay\w*)\b", re.IGNORECASE)
+_LENGTHS = re.compile(r"\b(?:longer|shorter|extend\w*|ends?|ending|finish\w*)\b", re.IGNORECASE)
 _STARTS = re.compile(r"\b(?:starts?|starting|begins?|beginning|opens?|opening)\b", re.IGNORECASE)
 _TWICE, _HALF = (
     re.compile(r"\b(?:doubl\w+|twice)\b", re.IGNORECASE),
@@ -189,7 +190,7 @@ class Shifting(Giving):
         return chosen[0] if chosen else None
 
     def _moved_end(self, value: str, sign: str, amount: str, said: str) -> str | None:
-        """A value moved by an amount; of hours from one time to another only the end that is spoken of."""
+        """A value moved by an amount; of two times or two days only the end that is spoken of."""
         by, both = values.duration_of(amount), _RANGE.fullmatch(value)
         if by is not None and sign != "*" and by % timedelta(days=1) and both is not None:
             for form, before, end, after in (
@@ -198,6 +199,9 @@ class Shifting(Giving):
                 new = shift_text(end, sign, amount, self.view.now) if form.search(said) else None
                 if new is not None:
                     return before + new + after
+        if by is not None and sign != "*" and both is not None and _LENGTHS.search(said):
+            last = shift_text(both[3], sign, amount, self.view.now)  # what is a day longer begins as before
+            return both[1] + both[2] + last if last is not None else None
         return shift_text(value, sign, amount, self.view.now)
 
 
