@@ -74,8 +74,8 @@ _STATES: dict[str, frozenset[str]] = {
 _NUMBERS = frozenset(("number", "quantity", "count", "amount", "people", "size"))
 """Names of slots that say how many somebody is."""
 
-READY = "is ready"
-"""What a question of status supposes that asks whether a task can begin: it waits for nothing."""
+DONE, READY = "is done", "is ready"
+"""What a question of status supposes that asks whether a task is over, or can begin: it waits for nothing."""
 
 _FRESHNESS = ("current", "stale")
 """States that are no status: whether what a task rests on is as it was."""

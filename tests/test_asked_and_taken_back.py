@@ -124,3 +124,62 @@ def test_only_one_sort_is_counted() -> None:
 
 def _add(slot: str, title: str | None, parent: str | None) -> Add:
     return Add(slot=slot, title=title or slot, parent=parent)
+
+
+MOVE = turn(
+    TaskGraph(),
+    clause("task", "[T move]"),
+    clause("add", "[W move]: [I warn the landlord], [I old range], [I posters]"),
+    clause("assign", "[T the posters] by [P Ann]"),
+    clause("assign", "[T the old range] by [P Ann]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "over"),
+    [
+        ("the range is out", {"old range"}),
+        ("posters are up, you can close [T that]", {"posters"}),
+        ("landlord warned", {"warn the landlord"}),
+        ("done at last", set[str]()),
+        ("[T everything] but [E the posters]", {"warn the landlord", "old range"}),
+    ],
+)
+def test_what_is_done_is_found_in_other_words_and_never_all_by_mistake(said: str, over: set[str]) -> None:
+    then = turn(MOVE, clause("done", said))
+    assert {node.title for node in then.active if node.status == "done"} == over
+
+
+def test_somebody_who_leaves_leaves_all_that_is_his() -> None:
+    then = turn(MOVE, clause("remove", "[P Ann] is out"))
+    assert not {line for line in lines(then) if "Ann" in line}
+
+
+def test_whether_a_whole_is_done_is_answered() -> None:
+    assert asked(MOVE, clause("ask.status", "has [T the move] come?")).startswith("No")
+
+
+STALL = after(
+    TaskGraph(),
+    clause("task", "[T stall]"),
+    clause("set", "[T stall] [S price] [V 3.50]"),
+    clause("set", "[T stall] [S eggs] [V 160 dozen]"),
+    clause("set", "[T stall] [S distance] [V 8 km]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ("[S the price] up by [V fifty cents]", "stall > price: 4"),
+        ("[S the price] [V 10 percent less]", "stall > price: 3.15"),
+        ("[S the eggs] [V ten dozen less]", "stall > eggs: 150 dozen"),
+        ("[S the distance] [V half again as long]", "stall > distance: 12 km"),
+    ],
+)
+def test_amounts_are_in_the_unit_of_what_they_change(said: str, then: str) -> None:
+    found = {
+        line.replace("4.00", "4").replace("3.150", "3.15")
+        for line in lines(after(STALL, clause("shift", said)))
+    }
+    assert then in found

@@ -39,6 +39,9 @@ class Leaving(Owning):
         if clause.all("E") and (beside := self._all_but(clause)):
             self._act_on("remove", beside)
             return
+        if clause.all("P") and not clause.all("TIVSWE") and (gone := self._wherever(clause)):
+            self._act_on("remove", gone)
+            return
         if plans := self._all_plans(clause):
             self._act_on("remove", plans)
             return
@@ -50,6 +53,22 @@ class Leaving(Owning):
                     whole = Remove(task=node.id)
                     raise Doubt(f"Shall I cancel all of {self.describe(node)}?", ("yes",), (whole,))
         self._act_on("remove", found)
+
+    def _wherever(self, clause: Clause) -> list[TaskNode]:
+        """Where somebody is who leaves without a word of what: all lists of the plan, and what he has there.
+
+        [] where he is at one place only, or in several plans.
+        """
+        found, count = list[TaskNode](), len(clause.all("P"))
+        for span in clause.all("P"):
+            said = set(content(self._person(bare(span.text))))
+            found += [
+                node for node in self.graph.active
+                if (is_assignee(node) and said == set(content(node.value or "")))
+                or (is_member(node) and not is_slot(node) and said == set(content(node.title)))
+            ]  # fmt: skip
+        plans = {self.graph.root(node.id).id for node in found}
+        return found if len(plans) == 1 and len(found) > count else []
 
     def _all_but(self, clause: Clause) -> list[TaskNode]:
         """What leaves where all leaves but what is excepted (E), however it is called; [] where one is named.
@@ -132,12 +151,51 @@ class Leaving(Owning):
         if not clause.all("TI") and (people := self._members(clause)):
             self._act_on("done", people)
             return
-        found = [self._finished(node) for node in self.each(clause, roles="TI", slots=True)]
-        done = {node.id: node for node in found}
+        if clause.all("E") and (beside := self._all_but(clause)):
+            self._act_on("done", beside)
+            return
+        done = {node.id: node for node in self._meant_done(clause)}
         self._act_on("done", done.values())
         for node in done.values():  # how far it was does not hold any more
             far = [part for part in self.graph.parts(node.id) if is_slot(part) and _is_progress(part)]
             self._act_on("remove", far)
+
+    def _meant_done(self, clause: Clause) -> list[TaskNode]:
+        """What is done: what is named, in whatever words where nothing is marked, else what was spoken of.
+
+        Raises:
+            Doubt: that would be a plan in which there is more to do.
+        """
+        pointing = all(set(bare(span.text).lower().split()) <= POINTING for span in clause.all("TI"))
+        if pointing and (told := self._in_other_words(clause)) is not None:
+            return [told]
+        found = [self._finished(node) for node in self.each(clause, roles="TI", slots=True)]
+        whole = found[0] if pointing and len(found) == 1 and found[0].parent is None else None
+        if whole is not None and len([part for part in self.listed(whole) if part.status == "open"]) > 1:
+            raise Doubt(f"Is all of {self.describe(whole)} done?", ("yes",), (Complete(task=whole.id),))
+        return found
+
+    def _in_other_words(self, clause: Clause) -> TaskNode | None:
+        """The one open task whose title a clause has most of, in the plan that is spoken of if there.
+
+        Where it has a part of one, that of which the exchange before has the rest: 'posted' of the parcel.
+        """
+        said, topic = set(content(clause.text)), self.topic()
+        root = self.graph.root(topic.id).id if topic is not None else None
+        before = said | set(content(" ".join(self._last_exchange())))
+        some = [
+            node for node in self.graph.active
+            if node.status == "open" and not is_slot(node) and said & set(content(node.title))
+        ]  # fmt: skip
+        for heard in (said, before):
+            scored = [
+                (share_named(node.title, heard), self.graph.root(node.id).id == root, node) for node in some
+            ]
+            most = max(((share, here) for share, here, _ in scored if share), default=None)
+            best = [node for share, here, node in scored if (share, here) == most]
+            if best:
+                return best[0] if len(best) == 1 else None
+        return None
 
     def _members(self, clause: Clause) -> list[TaskNode]:
         """The members that a clause names as people; [] where one of them is none."""

@@ -13,7 +13,7 @@ from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.topic import is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Asked
-from taskloom.memory.claims import READY
+from taskloom.memory.claims import DONE, READY
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
@@ -54,6 +54,9 @@ _ALWAYS = re.compile(
 )
 _CAN_BEGIN = re.compile(
     r"\b(?:free|ready|able to|can|may|could|start(?:ed)?|begin|go ahead|get going)\b", re.IGNORECASE
+)
+_YES_OR_NO = re.compile(
+    r"\W*(?:(?:and|so|but|ok|then|well|oh)\W+)*(?:is|are|was|were|has|have|had|did|does|do)\b", re.IGNORECASE
 )
 _IS_DONE = re.compile(r"\b(?:done|finished|complete\w*|over|sorted|ticked|yet)\b", re.IGNORECASE)
 _IN_THE_WAY = re.compile(
@@ -135,6 +138,8 @@ class Questions(Counting):
             denied = _IN_THE_WAY.search(said) is not None
             if denied or (_CAN_BEGIN.search(said) and not _IS_DONE.search(said)):
                 asked |= {"value": READY, "denied": denied}
+            elif node.status == "open" and self.graph.parts(node.id) and _YES_OR_NO.match(clause.text):
+                asked["value"] = DONE
         if claims and _TOOK_OUT.search(clause.text):
             asked["act"] = "remove"
         always = claims and node is not None and _ALWAYS.search(clause.text)
