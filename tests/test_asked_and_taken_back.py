@@ -183,3 +183,14 @@ def test_amounts_are_in_the_unit_of_what_they_change(said: str, then: str) -> No
         for line in lines(after(STALL, clause("shift", said)))
     }
     assert then in found
+
+
+def test_two_slots_of_one_task_change_places_by_their_names() -> None:
+    meals = after(
+        TaskGraph(),
+        clause("task", "[T meals]"),
+        clause("set", "[T meals] [S soup] [V leek]"),
+        clause("set", "[T meals] [S main] [V pie]"),
+    )
+    then = lines(after(meals, clause("swap", "swap [T soup] and [T main]")))
+    assert {"meals > soup: pie", "meals > main: leek"} <= then
