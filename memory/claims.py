@@ -311,7 +311,9 @@ def _causes(graph: TaskGraph, node: TaskNode) -> list[Event]:
     if node.stale_since is not None and stale:
         found.append(event_of(node.id, stale[-1], stale[-1]))
     if node.value is None:
-        changes = [_last_change(part) for part in graph.parts(node.id, gone=True)]
+        told = {part.id for part in parts if not part.active}
+        held = [part for part in graph.parts(node.id, gone=True) if part.id not in told]
+        changes = [_last_change(part) for part in held]
         latest = max((event.turn for event in changes), default=0)
         found += [event for event in changes if event.turn == latest]
     return found
