@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from . import dag
 from .operations import Question, QuestionKind
 from .past import Event, event_of, events, gist, state_text
-from .present import bare_name, linked_roots, members, still_open
+from .present import bare_name, is_person, linked_roots, members, still_open
 from .splitting import split_into
 from .tasks import Revision, TaskGraph, TaskNode
 from .verdicts import Verdict, other_words, tasks_named, verdict_on
-from .words import STOP, says, words
+from .words import STOP, number_in, says, words
 
 __all__ = ["Answer", "Event", "Verdict", "answer", "events", "members", "state_text"]
 
@@ -70,6 +71,12 @@ _STATES: dict[str, frozenset[str]] = {
 }
 """The statuses that a state stands for, where a question of status names it."""
 
+_NUMBERS = frozenset(("number", "quantity", "count", "amount", "people", "size"))
+"""Names of slots that say how many somebody is."""
+
+DONE, READY = "is done", "is ready"
+"""What a question of status supposes that asks whether a task is over, or can begin: it waits for nothing."""
+
 _FRESHNESS = ("current", "stale")
 """States that are no status: whether what a task rests on is as it was."""
 
@@ -92,6 +99,8 @@ def _in_state(graph: TaskGraph, state: str, targets: tuple[str, ...]) -> Answer 
 
 def _state_verdict(graph: TaskGraph, question: Question, keys: tuple[str, ...]) -> Verdict | None:
     """Whether the tasks are in the state that is supposed, as 'is done'; None where none is."""
+    if question.value == READY and keys:
+        return _ready_verdict(graph, keys)
     state = (question.value or "").removeprefix("is ")
     if state == question.value or (state not in _STATES and state not in _FRESHNESS) or not keys:
         return None
@@ -105,6 +114,14 @@ def _state_verdict(graph: TaskGraph, question: Question, keys: tuple[str, ...]) 
         now=node.status,
         since=node.turn,
     )
+
+
+def _ready_verdict(graph: TaskGraph, keys: tuple[str, ...]) -> Verdict:
+    """Whether the tasks can begin: those that can not are told of first."""
+    waiting = [key for key in keys if graph[key].status != "done" and graph.waits_for(key)]
+    node = graph[(waiting or keys)[0]]
+    kind: Literal["never", "holds"] = "never" if waiting else "holds"
+    return Verdict(kind=kind, claimed="ready", task=node.id, now=node.status, since=node.turn)
 
 
 def _tell(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Answer:
@@ -149,8 +166,16 @@ def _list(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
         verdict: Verdict | None = verdict_on(graph, question_in)
     else:
         verdict = _supposed(graph, question)
-    count = len(keys) if question.kind == "count" else None
+    count = sum(_heads(graph, graph[key]) for key in keys) if question.kind == "count" else None
     return Answer(question=question, tasks=keys, verdict=verdict, count=count)
+
+
+def _heads(graph: TaskGraph, node: TaskNode) -> int:
+    """How many a task counts as: of people as many as a slot of theirs says, three bridesmaids as three."""
+    if not is_person(bare_name(node)):
+        return 1
+    told = [number_in(part.value) for part in graph.parts(node.id) if part.value and part.name in _NUMBERS]
+    return told[0] if len(told) == 1 and told[0] else 1
 
 
 def _summary(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Answer:
@@ -286,7 +311,9 @@ def _causes(graph: TaskGraph, node: TaskNode) -> list[Event]:
     if node.stale_since is not None and stale:
         found.append(event_of(node.id, stale[-1], stale[-1]))
     if node.value is None:
-        changes = [_last_change(part) for part in graph.parts(node.id)]
+        told = {part.id for part in parts if not part.active}
+        held = [part for part in graph.parts(node.id, gone=True) if part.id not in told]
+        changes = [_last_change(part) for part in held]
         latest = max((event.turn for event in changes), default=0)
         found += [event for event in changes if event.turn == latest]
     return found

@@ -17,6 +17,12 @@ _PEOPLE = frozenset(
 )
 """Names of members that are there, and not to be done."""
 
+
+def is_person(name: str) -> bool:
+    """Whether a slot's name, without a number, is one for people."""
+    return name in _PEOPLE
+
+
 _OF_DEEDS = frozenset({"assignee", "deadline", "due"})
 """Names of slots that only something to be done has, whatever else is known of it."""
 

@@ -13,12 +13,14 @@ from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_person_slot
 from taskloom.agent.turn.steps import Step
+from taskloom.memory.claims import DONE, READY
 from taskloom.memory.operations import (
     Check,
     Question,
     QuestionKind,
     names,
 )
+from taskloom.memory.present import bare_name
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words as words_in
 
@@ -80,7 +82,8 @@ class Asking(Places):
             held = self.graph[tasks[0]]
             if asked.value and held.value is None and self.graph.parts(held.id) and asked.act is not None:
                 container, tasks = held, ()
-        supposed = None if asked.kind == "status" and tasks else asked.value
+        told = asked.kind == "status" and bool(tasks) and asked.value not in (READY, DONE)
+        supposed = None if told else asked.value
         question = Question(
             kind=self._answer_kind(asked.kind, step, tasks), tasks=tasks, about=about, value=supposed,
             slot=lacking, act=asked.act, denied=asked.denied, container=container.id if container else None,
@@ -144,6 +147,9 @@ class Asking(Places):
         whole = step.asked is not None and step.asked.kind in _OF_A_WHOLE
         if step.slot is None or (whole and slot_name(step.slot) not in WHO_SLOTS):
             return (node.id,), node.title if step.task is None else "", None
+        counts = step.asked is not None and step.asked.kind == "count"
+        if counts and any(bare_name(part) == step.slot for part in self.graph.parts(node.id)):
+            return (node.id,), step.slot, None  # of what is in it only one sort
         if found := self._slots_asked(step.slot, node):
             other = len(found) == 1 and self._is_another(step.slot, self.graph[found[0]])
             return found, "", step.slot if other else None
@@ -168,7 +174,10 @@ class Asking(Places):
             held = None
         held = held or self.plain_slot(node, words)
         own = [one for one in self.graph.parts(node.id) if one.value]
-        timed = [one.id for one in own if words in _WHEN and values.kind_of(one.value or "") == "time"]
+        timed = [
+            one.id for one in own
+            if words in _WHEN and "time" in (values.kind_of(one.value or ""), slot_name(one.title))
+        ]  # fmt: skip
         if held is not None:
             return tuple(dict.fromkeys((held.id, *timed)))
         if words in _WHEN:

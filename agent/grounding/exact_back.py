@@ -77,7 +77,10 @@ class Back(Places):
         elif not node.active:
             self.do(Restore(task=node.id), step.text)
         else:
-            self.do(Rollback(task=node.id), step.text)
+            other = [
+                number for number, state in states if (state.value, state.title) != (node.value, node.title)
+            ]
+            self.do(Rollback(task=node.id, to=other[-1] if other else None), step.text)
 
     def _former_of(self, step: Step) -> TaskNode:
         """The slot that goes back; of a task that never changed itself, the part that was changed last."""

@@ -277,7 +277,8 @@ def number_of(text: str) -> Decimal | None:
     """The number in a text ('three guests', 'twenty-six', '$1,500', '5k'), or None."""
     from price_parser import Price
 
-    if (words := _number_words(text)) is not None:
+    words = _number_words(text)
+    if words is not None and re.search(r"\d\s*$", text[: words[0]]) is None:  # of '160 dozen' it is 160
         return words[2]
     amount = Price.fromstring(text).amount
     if amount is not None and re.search(r"\d\s?k\b", text, re.IGNORECASE):

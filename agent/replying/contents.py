@@ -158,7 +158,8 @@ def count_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
         return [context.names.state(node) for node in held]  # 'how many tags': the task holds the number
     if not nodes:
         return [answers.NONE_ABOUT(about=quoted(about, 60)) if about else answers.NONE()]
-    return [answers.COUNTED(count=len(nodes), entries=[context.names.short_entry(node) for node in nodes])]
+    several = answer.count if answer.count and nodes and len(answer.tasks) == len(nodes) else len(nodes)
+    return [answers.COUNTED(count=several, entries=[context.names.short_entry(node) for node in nodes])]
 
 
 def _parts_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:

@@ -137,7 +137,7 @@ def status_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) 
     if not nodes:
         return context.nothing(answer)
     if state.startswith("is ") and answer.verdict is not None:
-        return _supposed_state_reply(context, answer.verdict, nodes)
+        return _supposed_state_reply(context, answer.verdict, nodes, denied=answer.question.denied)
     if len(nodes) > INLINE:
         return context.listing("", nodes)
     found, plain = [], len(nodes) == 1 and not answer.question.value
@@ -179,9 +179,32 @@ def _state_reply(context: AnswerContext, state: str, nodes: list[TaskNode]) -> l
     return [answers.LISTED(heading=_ALL_IN[state][0], entries=told)]
 
 
-def _supposed_state_reply(context: AnswerContext, verdict: Verdict, nodes: list[TaskNode]) -> list[str]:
+def _ready_reply(context: AnswerContext, nodes: Sequence[TaskNode], *, denied: bool) -> list[str]:
+    """Whether tasks can begin: 'Yes, nothing stands in the way of the tiling.'.
+
+    denied: it was asked whether something stands in their way.
+    """
+    found = []
+    for node in nodes[:INLINE]:
+        name = context.names.full(node)
+        waits = [context.names.full(other) for other in context.graph.waits_for(node.id)]
+        told = f"nothing stands in the way of {name}"
+        if node.status == "done":
+            told = f"{name} {be(name)} done already"
+        elif waits:
+            told = f"{name} still waits for {join(waits, limit=INLINE)}"
+        yes = (not waits or node.status == "done") != denied
+        found.append(sentence(f"{'Yes' if yes else 'No'}, {told}"))
+    return found
+
+
+def _supposed_state_reply(
+    context: AnswerContext, verdict: Verdict, nodes: list[TaskNode], *, denied: bool = False
+) -> list[str]:
     """Whether tasks are in the state that is supposed: 'No, dark mode is done.'."""
     agreed = verdict.kind == "holds"
+    if verdict.claimed == "ready":
+        return _ready_reply(context, nodes, denied=denied)
     if verdict.claimed in ("stale", "current"):
         told = [_freshness(context, node) for node in nodes[:INLINE]]
         return [f"{'Yes' if agreed else 'No'}, {told[0][:1].lower()}{told[0][1:]}", *told[1:]]

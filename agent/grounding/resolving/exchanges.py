@@ -123,7 +123,8 @@ class Exchanges(Giving):
 
     def _everywhere(self, old: str, clause: Clause) -> bool:
         """Whether a name is exchanged wherever it stands: 'in all my plans', 'any mention of Ana'."""
-        if not _EVERYWHERE.search(clause.text) or kind_of(old) is not None:
+        both = re.search(r"\bboth\b", " ".join(span.text for span in clause.all("TW")), re.IGNORECASE)
+        if not (both or _EVERYWHERE.search(clause.text)) or kind_of(old) is not None:
             return False
         name = self._person(old)
         return any(names(name, node.value) or names(name, node.title) for node in self.graph.active)
@@ -150,7 +151,7 @@ class Exchanges(Giving):
                 self.read(replace(clause, act="assign", mentions=(who, what)))
             return
         names = [self._person(span.text) for span in people or clause.all("TVIO")][:2]
-        pairs = self._holding(names)
+        pairs = self._holding(names) or self._titled_slots(names)
         if not pairs:
             tasks = [self.meant(name) for name in names]
             pairs = self._same_slots(tasks, one(clause, "S") or clause.text)
@@ -197,6 +198,16 @@ class Exchanges(Giving):
                 "Which two should change places?", [self.describe(self.task_of(p[1])) for p in pairs[:6]]
             )
         return [pairs[ranked[0][-1]]] if ranked else []
+
+    def _titled_slots(self, names: Sequence[str]) -> list[tuple[TaskNode, TaskNode]]:
+        """The two slots of one task that two names are: the meals of Monday and Thursday."""
+        slots = [self.meant(name, slots=True) for name in names]
+        if len(slots) != 2 or slots[0] is None or slots[1] is None:
+            return []
+        first, other = slots[0], slots[1]
+        titled = [content(bare(name)) for name in names] == [content(first.title), content(other.title)]
+        beside = is_slot(first) and is_slot(other) and first.parent == other.parent
+        return [(first, other)] if titled and beside and first.id != other.id else []
 
     def _apart(self, pair: tuple[TaskNode, TaskNode], near: dict[str, float]) -> tuple[bool, bool, float]:
         first, other = (self.task_of(node) for node in pair)

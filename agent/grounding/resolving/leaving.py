@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from taskloom.agent.grounding.exact_places import Doubt, says_all
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_slot, share_named
 from taskloom.agent.turn.clauses import Clause
-from taskloom.memory.operations import Complete, Remove
+from taskloom.memory.operations import Complete, Remove, undoable
 from taskloom.memory.tasks import TaskNode
 
 from .giving import NOUNS
@@ -20,8 +21,11 @@ from .owning import Owning
 from .plain import one, words_outside
 from .resolver import POINTING, bare, content
 
+_PROGRESS = frozenset(("progress", "status", "state"))
 _FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
 _EVERYTHING = re.compile(r"(?:everything|(?:the )?(?:whole )?lot|all)", re.IGNORECASE)
+_EACH = re.compile(r"(?:all|every\w*|any\w*|the rest|rest)\b", re.IGNORECASE)
+_STILL_OPEN = re.compile(r"\b(?:open|left|undone|unfinished|to do|not done)\b", re.IGNORECASE)
 _SEVERAL = re.compile(r"(?:they|them|these|those|both|all|everything|(?:the )?lot|each)\b", re.IGNORECASE)
 
 
@@ -32,8 +36,11 @@ class Leaving(Owning):
         if clause.all("S") and not clause.all("IP"):
             self._act_on("remove", self._members_named(clause) or self.named_slots(clause))
             return
-        if clause.all("E") and not clause.all("TIPVW") and (beside := self._others(clause)):
+        if clause.all("E") and (beside := self._all_but(clause)):
             self._act_on("remove", beside)
+            return
+        if clause.all("P") and not clause.all("TIVSWE") and (gone := self._wherever(clause)):
+            self._act_on("remove", gone)
             return
         if plans := self._all_plans(clause):
             self._act_on("remove", plans)
@@ -46,6 +53,38 @@ class Leaving(Owning):
                     whole = Remove(task=node.id)
                     raise Doubt(f"Shall I cancel all of {self.describe(node)}?", ("yes",), (whole,))
         self._act_on("remove", found)
+
+    def _wherever(self, clause: Clause) -> list[TaskNode]:
+        """Where somebody is who leaves without a word of what: all lists of the plan, and what he has there.
+
+        [] where he is at one place only, or in several plans.
+        """
+        found, count = list[TaskNode](), len(clause.all("P"))
+        for span in clause.all("P"):
+            said = set(content(self._person(bare(span.text))))
+            found += [
+                node for node in self.graph.active
+                if (is_assignee(node) and said == set(content(node.value or "")))
+                or (is_member(node) and not is_slot(node) and said == set(content(node.title)))
+            ]  # fmt: skip
+        plans = {self.graph.root(node.id).id for node in found}
+        return found if len(plans) == 1 and len(found) > count else []
+
+    def _all_but(self, clause: Clause) -> list[TaskNode]:
+        """What leaves where all leaves but what is excepted (E), however it is called; [] where one is named.
+
+        Of 'everything still open' only what is not done.
+        """
+        names = [bare(span.text) for span in clause.all("TIPV")]
+        if not all(_points(name) or _EACH.match(name) for name in names):
+            return []
+        beside, place = self._others(clause), self.place(clause) if clause.all("W") else None
+        if place is not None:
+            inside = {node.id for node in self.graph.subtree(place.id)}
+            beside = [node for node in beside if node.id in inside]
+        if any(_STILL_OPEN.search(name) for name in names):
+            return [node for node in beside if node.status != "done"]
+        return beside
 
     def _all_plans(self, clause: Clause) -> list[TaskNode]:
         """All plans where a clause says only 'everything' of a plan; [] where a mere list is spoken of."""
@@ -112,8 +151,51 @@ class Leaving(Owning):
         if not clause.all("TI") and (people := self._members(clause)):
             self._act_on("done", people)
             return
+        if clause.all("E") and (beside := self._all_but(clause)):
+            self._act_on("done", beside)
+            return
+        done = {node.id: node for node in self._meant_done(clause)}
+        self._act_on("done", done.values())
+        for node in done.values():  # how far it was does not hold any more
+            far = [part for part in self.graph.parts(node.id) if is_slot(part) and _is_progress(part)]
+            self._act_on("remove", far)
+
+    def _meant_done(self, clause: Clause) -> list[TaskNode]:
+        """What is done: what is named, in whatever words where nothing is marked, else what was spoken of.
+
+        Raises:
+            Doubt: that would be a plan in which there is more to do.
+        """
+        pointing = all(set(bare(span.text).lower().split()) <= POINTING for span in clause.all("TI"))
+        if pointing and (told := self._in_other_words(clause)) is not None:
+            return [told]
         found = [self._finished(node) for node in self.each(clause, roles="TI", slots=True)]
-        self._act_on("done", {node.id: node for node in found}.values())
+        whole = found[0] if pointing and len(found) == 1 and found[0].parent is None else None
+        if whole is not None and len([part for part in self.listed(whole) if part.status == "open"]) > 1:
+            raise Doubt(f"Is all of {self.describe(whole)} done?", ("yes",), (Complete(task=whole.id),))
+        return found
+
+    def _in_other_words(self, clause: Clause) -> TaskNode | None:
+        """The one open task whose title a clause has most of, in the plan that is spoken of if there.
+
+        Where it has a part of one, that of which the exchange before has the rest: 'posted' of the parcel.
+        """
+        said, topic = set(content(clause.text)), self.topic()
+        root = self.graph.root(topic.id).id if topic is not None else None
+        before = said | set(content(" ".join(self._last_exchange())))
+        some = [
+            node for node in self.graph.active
+            if node.status == "open" and not is_slot(node) and said & set(content(node.title))
+        ]  # fmt: skip
+        for heard in (said, before):
+            scored = [
+                (share_named(node.title, heard), self.graph.root(node.id).id == root, node) for node in some
+            ]
+            most = max(((share, here) for share, here, _ in scored if share), default=None)
+            best = [node for share, here, node in scored if (share, here) == most]
+            if best:
+                return best[0] if len(best) == 1 else None
+        return None
 
     def _members(self, clause: Clause) -> list[TaskNode]:
         """The members that a clause names as people; [] where one of them is none."""
@@ -246,10 +328,43 @@ class Leaving(Owning):
         if changed:
             self._act_on("back", changed)
             return
-        self._act("undo")
+        several = self._named_changed(clause)
+        self._act_on("undo", several)
+        if not several:
+            self._act("undo")
+
+    def _named_changed(self, clause: Clause) -> list[TaskNode]:
+        """What a clause that takes something back names of what changed, in the last turn in which that did.
+
+        [] where it names nothing of the kind, or all that changed in the last turn.
+        """
+        said = set(content(" ".join(bare(span.text) for span in clause.all("TIP"))))
+        said = {word for word in said if values.number_of(word) is None} - POINTING
+        changed = [
+            node for node in self.graph.values()
+            if node.turn < self.view.turn and (node.active or node.history) and said
+            and said <= set(content(" ".join(above.title for above in self._with_above(node))))
+        ]  # fmt: skip
+        latest = max((node.turn for node in changed), default=None)
+        named = {node.id: node for node in changed if node.turn == latest}
+        turns = [turn for turn in undoable(self.graph) if turn < self.view.turn]
+        others = [node for node in self.graph.values() if node.turn == latest and node.id not in named]
+        if not named or (turns[-1:] == [latest] and not others):
+            return []
+        return [node for node in named.values() if node.parent not in named]
+
+    def _with_above(self, node: TaskNode) -> list[TaskNode]:
+        """A task with what it is part of, without the plan, which all that is in it would be named by."""
+        above = [one for one in self.graph.ancestors(node.id) if one.parent is not None]
+        return [node, *above]
 
     def _read_redo(self, _: Clause) -> None:
         self._act("redo")
+
+
+def _is_progress(slot: TaskNode) -> bool:
+    """Whether a slot says how far its task is: 'progress: half done'."""
+    return slot_name(slot.title) in _PROGRESS
 
 
 def _points(name: str) -> bool:

@@ -10,6 +10,7 @@ from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_slot
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Asked, Detail
+from taskloom.memory.present import bare_name
 from taskloom.memory.tasks import TaskNode
 
 from .giving import Giving
@@ -89,8 +90,11 @@ class Owning(Giving):
         lists = {node.parent for node in kept if node is not None}
         whole = self.graph.get(next(iter(lists)) or "") if len(lists) == 1 and None not in kept else None
         beside = self.listed(whole) if whole is not None else []
-        sort = {is_member(node) for node in kept if node is not None}
-        return [node for node in beside if node not in kept and is_member(node) in sort]
+        others = [node for node in beside if node not in kept]
+        sorts = {bare_name(node) for node in kept if node is not None}
+        same = [node for node in others if bare_name(node) in sorts]  # teams, not what is to be done
+        many = {is_member(node) for node in kept if node is not None}
+        return same or [node for node in others if is_member(node) in many]
 
     def _taken_out(self, clause: Clause) -> list[TaskNode]:
         """The slots that a clause names and that were taken out."""

@@ -7,16 +7,18 @@ from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import says_all
 from taskloom.agent.grounding.ladder.asking import has_former
-from taskloom.agent.language import values
 from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.topic import is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Asked
+from taskloom.memory.claims import DONE, READY
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
-from .giving import ASKED_FOR, NOUNS, Giving
+from .counting import Counting
+from .giving import ASKED_FOR, NOUNS
 from .plain import one, words_outside
 from .resolver import POINTING, content
 
@@ -50,10 +52,22 @@ _ALWAYS = re.compile(
     r"|since the (?:start|beginning))\b",
     re.IGNORECASE,
 )
+_CAN_BEGIN = re.compile(
+    r"\b(?:free|ready|able to|can|may|could|start(?:ed)?|begin|go ahead|get going)\b", re.IGNORECASE
+)
+_YES_OR_NO = re.compile(
+    r"\W*(?:(?:and|so|but|ok|then|well|oh)\W+)*(?:is|are|was|were|has|have|had|did|does|do)\b", re.IGNORECASE
+)
+_IS_DONE = re.compile(r"\b(?:done|finished|complete\w*|over|sorted|ticked|yet)\b", re.IGNORECASE)
+_IN_THE_WAY = re.compile(
+    r"\b(?:(?:in|on) (?:the|its|their|our|my) way|(?:hold|block|stopp|delay|prevent|keep)\w* .*(?:up|back)"
+    r"|(?:block|stopp|delay|prevent)\w*|stuck|(?:wait|hang)\w* (?:for|on) (?:any|some)\w*)\b",
+    re.IGNORECASE,
+)
 _OF_MANY = ("list", "left", "next", "summary", "count", "status")
 _OF_LINKS = ("needs", "dependents", "status", "left", "next", "list")
-_PEOPLE = frozenset(words("people person guest cover player attendee participant number count seat head pax"))
 _OF_EACH = ("value", "before", "history", "who", "status")
+_KIND_OF_SLOT = {"price": ("amount", "count"), "deadline": ("date", "deadline")}
 _SLOTS = ("date", "time", "place", "who", "deadline")
 
 
@@ -67,7 +81,7 @@ def _each_asked(clause: Clause, kind: str) -> list[Clause]:
     return [replace(clause, mentions=(*others, span)) for span in spans]
 
 
-class Questions(Giving):
+class Questions(Counting):
     """What the user asks."""
 
     def _read_ask(self, clause: Clause) -> None:
@@ -88,11 +102,15 @@ class Questions(Giving):
         if kind in _OF_MANY and value is None and name and (kind_of(name) == "date" or self._has_tasks(name)):
             name, value = "", self._person(name)
             node = self.place(clause) if clause.all("W") else None
+        elif kind in _OF_MANY and value and not clause.all("TISW") and self._has_tasks(value, alone=True):
+            node = None  # what somebody has is not only what was spoken of
         else:
             node = self._asked_about(clause, kind, name, gone=None if past else False)
         if kind == "who" and node is None:
             self._ask_people(name)
             return
+        if node is not None and slot is None and (other := self._another_kind(clause, node, kind)):
+            node, slot = self.task_of(node), other
         if node is not None and is_slot(node):
             node, slot = self._owner_asked(node, name, slot, supposes=kind != "value" or value is not None)
         if kind in ("list", "count") and slot and (held := self._list_asked(slot, node)) is not None:
@@ -115,6 +133,13 @@ class Questions(Giving):
         if node is not None and value and claims and not clause.all("TISW"):
             node = self._claimed_at(node, value)
         asked: dict[str, object] = {"kind": "value" if kind == "who" else kind, "value": value}
+        if kind == "status" and node is not None and not value:
+            said = words_outside(clause, "TSWPIV")
+            denied = _IN_THE_WAY.search(said) is not None
+            if denied or (_CAN_BEGIN.search(said) and not _IS_DONE.search(said)):
+                asked |= {"value": READY, "denied": denied}
+            elif node.status == "open" and self.graph.parts(node.id) and _YES_OR_NO.match(clause.text):
+                asked["value"] = DONE
         if claims and _TOOK_OUT.search(clause.text):
             asked["act"] = "remove"
         always = claims and node is not None and _ALWAYS.search(clause.text)
@@ -138,19 +163,23 @@ class Questions(Giving):
             return self.task_of(node), slot  # 'the shelf mark for the loan of Small Thunder'
         return node, slot
 
-    def _many_asked(
-        self, clause: Clause, kind: str, name: str, node: TaskNode | None, slot: str | None
-    ) -> tuple[str, TaskNode | None, str | None]:
-        """What a question for a list or a number is about: the number that a slot says, a list, a plan."""
-        if kind == "count" and node is not None and name and (amount := self._amount_of(node)) is not None:
-            kind, node, slot = "value", amount, None
-        elif slot is None and name and (node is None or not self.listed(node)):
-            whole = self.place(clause) or self.topic()
-            if whole is not None and (node is None or node.parent is not None):
-                node, slot = self.graph.root(whole.id), name
-        if kind == "count" and (counted := self._people_counted(name, node)) is not None:
-            return "value", counted, None
-        return kind, node, slot
+    def _another_kind(self, clause: Clause, slot: TaskNode, kind: str) -> str | None:
+        """What is asked of a task that one of its values names: 'what time is Jones', who is the customer.
+
+        None where the slot itself is meant: it is named, or of the kind that is asked for.
+        """
+        named = set(content(one(clause, "TI"))) & set(content(slot.title))
+        if not is_slot(slot) or kind not in ("value", "why") or named:
+            return None
+        said = words_outside(clause, "TIPVW")
+        asked = next((name for form, name in ASKED_FOR if form.search(said)), None)
+        task = self.task_of(slot)
+        if asked in ("time", "date", "place", "price", "duration", "deadline"):
+            own = (kind_held(slot), slot_name(slot.title))
+            return None if set(own) & {asked, *_KIND_OF_SLOT.get(asked, ())} else asked
+        kinds = next((kinds for form, kinds in NOUNS if form.search(said)), ())
+        held = [part for part in self.graph.parts(task.id) if kind_held(part) in kinds and part.id != slot.id]
+        return held[0].title if len(held) == 1 and kind_held(slot) not in kinds else None
 
     def _name_asked(self, clause: Clause) -> str:
         """The task that a question names; nothing where its words only ask, or mean all there is."""
@@ -243,6 +272,15 @@ class Questions(Giving):
         ]
         return plans[0] if len(plans) == 1 else node
 
+    def _once_called(self, name: str) -> TaskNode | None:
+        """What had words as its value or title once, and has another one now: 'why not in the marquee'."""
+        said = set(content(name))
+        once = [
+            node for node in self.graph.values()
+            if any(said <= set(words(state.value or state.title)) for state in node.history)
+        ]  # fmt: skip
+        return max(once, key=lambda node: (node.active, node.turn), default=None)
+
     def _changed_part(self, node: TaskNode, text: str) -> TaskNode | None:
         """The slot of a task that was something else before: the one spoken of, else the last changed."""
         said = set(content(text))
@@ -296,35 +334,19 @@ class Questions(Giving):
         """Whether something waits for a task."""
         return any(self.graph[key].active for key in self.graph.dependents.get(node.id, ()))
 
-    def _has_tasks(self, name: str) -> bool:
-        """Whether words are somebody who has something to do, and no task."""
+    def _has_tasks(self, name: str, *, alone: bool = False) -> bool:
+        """Whether words are somebody who has something to do, and no task.
+
+        alone: they may also be a day on which something is.
+        """
+        if alone and kind_of(name) == "date":
+            return any(is_slot(node) and says_all(node.value or "", name) for node in self.graph.active)
         who = self._person(name)
         said = set(content(name))
         titled = any(said == set(content(node.title)) for node in self.graph.active)
         return not titled and any(
             is_assignee(node) and says_all(node.value or "", who) for node in self.graph.active
         )
-
-    def _amount_of(self, node: TaskNode) -> TaskNode | None:
-        """The one slot that says how many of a thing there are, which is no list: '5' of 'waders'."""
-        if is_slot(node):
-            return node if kind_held(node) == "count" else None
-        counts = [part for part in self.graph.parts(node.id) if is_slot(part) and kind_held(part) == "count"]
-        return counts[0] if len(counts) == 1 and not self.listed(node) else None
-
-    def _people_counted(self, name: str, node: TaskNode | None) -> TaskNode | None:
-        """The slot that says how many 'we' are."""
-        if name and not set(name.lower().split()) <= POINTING | {"people", "guests"}:
-            return None
-        base = node or self.topic()
-        root = self.graph.root(base.id) if base is not None else None
-        parts = self.graph.parts(root.id) if root is not None else ()
-        found = [
-            part
-            for part in parts
-            if part.value and set(words(part.title)) & _PEOPLE and values.number_of(part.value)
-        ]
-        return found[0] if len(found) == 1 else None
 
     def _asked_part(self, node: TaskNode, text: str, *, past: bool) -> TaskNode | None:
         """The slot of a task that a question asks for by its kind: 'how much', 'how many', 'what time'."""
@@ -350,6 +372,8 @@ class Questions(Giving):
             found = self.meant(name, slots=True, gone=gone, within=within) or self.meant(
                 name, slots=True, gone=None
             )
+            if found is None and kind in ("why", "before", "history", "ever"):
+                found = self._once_called(name)
             return found or (self.topic() if kind == "claim" and one(clause, "VPO") else None)
         if clause.all("W"):
             return self.place(clause)

@@ -329,7 +329,10 @@ class Resolver(Ground):
             others = [node for node in self.beside(topic) if node.id != topic.id]
             if len(others) == 1:
                 return others[0]
-        return self.which(mention, slots=slots, gone=gone, within=within)
+        found = self.which(mention, slots=slots, gone=gone, within=within)
+        if found is None and said[0] in ("whole", "entire") and len(said) > 1:
+            return self.which(" ".join(said[1:]), slots=slots, gone=gone, within=within)
+        return found
 
     def beside(self, node: TaskNode) -> list[TaskNode]:
         """What stands in the same list as a task, with it; the plans for a plan."""

@@ -37,6 +37,7 @@ _MEASURE = re.compile(
 )
 _RANGE = re.compile(r"(.*?\d\S*)(\s*(?:-|–|\bto\b|\buntil\b|\btill?\b)\s*)(\S.*)", re.IGNORECASE)
 _ENDS = re.compile(r"\b(?:longer|shorter|ends?|ending|finish\w*|until|stay\w*)\b", re.IGNORECASE)
+_LENGTHS = re.compile(r"\b(?:longer|shorter|extend\w*|ends?|ending|finish\w*)\b", re.IGNORECASE)
 _STARTS = re.compile(r"\b(?:starts?|starting|begins?|beginning|opens?|opening)\b", re.IGNORECASE)
 _TWICE, _HALF = (
     re.compile(r"\b(?:doubl\w+|twice)\b", re.IGNORECASE),
@@ -45,6 +46,9 @@ _TWICE, _HALF = (
 
 
 _AS_MUCH = re.compile(r"\b(?:again|once more) as (?:much|many)\b", re.IGNORECASE)
+_HALF_MORE = re.compile(r"\b(?:the )?half (?:again|as (?:much|many|long|big) again)\b", re.IGNORECASE)
+_CENTS = re.compile(r"(?<![a-z])(?:cents?|ct|pence|pennies)\b|(?<=\d)[cp]\b", re.IGNORECASE)
+_DOZEN = re.compile(r"\bdozens?\b", re.IGNORECASE)
 _MORE_OF = re.compile(r"\b(?:more|up|higher|raise\w*|increase\w*|add\w*|longer)\b", re.IGNORECASE)
 _TAKEN = re.compile(r"\s*(?:\w+\s+)?from\b|\s*before\b", re.IGNORECASE)
 _PAUSE = re.compile(r"[,;:.!?()](?=\s)|\s[-–]\s")
@@ -189,7 +193,7 @@ class Shifting(Giving):
         return chosen[0] if chosen else None
 
     def _moved_end(self, value: str, sign: str, amount: str, said: str) -> str | None:
-        """A value moved by an amount; of hours from one time to another only the end that is spoken of."""
+        """A value moved by an amount; of two times or two days only the end that is spoken of."""
         by, both = values.duration_of(amount), _RANGE.fullmatch(value)
         if by is not None and sign != "*" and by % timedelta(days=1) and both is not None:
             for form, before, end, after in (
@@ -198,6 +202,9 @@ class Shifting(Giving):
                 new = shift_text(end, sign, amount, self.view.now) if form.search(said) else None
                 if new is not None:
                     return before + new + after
+        if by is not None and sign != "*" and both is not None and _LENGTHS.search(said):
+            last = shift_text(both[3], sign, amount, self.view.now)  # what is a day longer begins as before
+            return both[1] + both[2] + last if last is not None else None
         return shift_text(value, sign, amount, self.view.now)
 
 
@@ -221,6 +228,8 @@ def _change(clause: Clause, value: str) -> tuple[str, str]:
     plain = re.sub(r",{2,}", lambda found: "x" * len(found[0]), words_outside(clause, "TSW"))
     before, after = _PAUSE.split(plain[:start])[-1], plain[start + len(value) :]
     near = f"{before}{value} {_PAUSE.split(after)[0]}"
+    if _HALF_MORE.search(near):
+        return "*", "1.5"
     if _TWICE.search(near) or (_AS_MUCH.search(near)):
         return "*", "2"
     half = _HALF.search(near) and not re.search(r"half an?\b", value)
@@ -235,6 +244,7 @@ def _plain(amount: str) -> str:
     """An amount with its number in figures: 'half a kilo' is 0.5 kilo, 'a page' 1 page."""
     amount = re.sub(r"^half(?: an?)?\s+", "0.5 ", amount.strip(), flags=re.IGNORECASE)
     amount = re.sub(r"^(?:an?|one)\s+", "1 ", amount, flags=re.IGNORECASE).replace("%", " percent")
+    amount = re.sub(r"\bper cent\b", "percent", amount, flags=re.IGNORECASE)
     thousands = re.fullmatch(r"(\S+)\s+thousand\b(.*)", amount, re.IGNORECASE)
     if thousands is not None and (number := values.number_of(thousands[1])) is not None:
         amount = f"{number * 1000:f}{thousands[2]}"
@@ -244,6 +254,10 @@ def _plain(amount: str) -> str:
 def _in_unit_of(value: str, amount: str) -> str:
     """An amount in the unit of a value: 400 grams of 1.6 kilos are 0.4 of them."""
     number = values.number_of(amount)
+    if number is not None and _CENTS.search(amount) and not _CENTS.search(value):
+        return f"{(number / 100).normalize():f}"
+    if _DOZEN.search(value) and (dozens := _DOZEN.search(amount)):
+        return amount[: dozens.start()].strip()  # of 160 dozen ten dozen less are 150 dozen
     own, other = (
         next((one for one in _UNITS if re.search(rf"(?<![a-z])(?:{one[0]})(?![a-z])", text.lower())), None)
         for text in (value, amount)
@@ -258,7 +272,8 @@ def _meant_by(
 ) -> list[tuple[TaskNode, str]]:
     """Of several slots that can change those that the words fit: what is later is a time, longer a length."""
     if by is None:
-        return [one for one in can if set(words(one[0].title)) & _QUANTITIES]
+        named = [one for one in can if set(words(one[0].title)) & _QUANTITIES]
+        return named or [one for one in can if not set(words(one[0].title)) & _PRICES]
     lengths = [one for one in can if kind_held(one[0]) == "duration" or _same_unit(one[0].title, "day")]
     if _ENDS.search(said):
         return lengths
@@ -282,6 +297,8 @@ def _fits(slot: TaskNode, by: timedelta | None, amount: str) -> bool:
             return kind in ("time", None) or _timed(slot)
         return kind == "date"
     priced = bool(set(words(slot.title)) & _PRICES)
+    if priced and re.search(r"%|\bpercent\b", amount):
+        return True  # of '3.50', which could be a time
     if (kind in ("date", "time") and not priced) or _timed(slot) or kind_of(amount) in ("date", "time"):
         return False
     if kind is None and not re.match(r"\D{0,3}\d", value):

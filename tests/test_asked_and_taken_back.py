@@ -1,0 +1,196 @@
+"""What is taken back by its name, what leaves but for some, and what questions mean: kinds, people, days."""
+
+from __future__ import annotations
+
+import pytest
+
+from taskloom.agent.grounding.resolving.assemble import assemble
+from taskloom.agent.replying.templates import TemplateResponder
+from taskloom.agent.turn.brief import Brief
+from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.reading import View
+from taskloom.agent.turn.state import Turn
+from taskloom.memory.claims import answer
+from taskloom.memory.operations import Add, Check, apply
+from taskloom.memory.tasks import TaskGraph
+from tests.test_plan import after, clause, lines
+from tests.test_reshaping import turn
+
+
+def asked(graph: TaskGraph, *clauses: Clause) -> str:
+    """The reply to questions."""
+    view = View(graph, turn=99, focus=tuple(node.id for node in graph.parts(None)))
+    operations = assemble(clauses, " ".join(one.text for one in clauses), view).operations
+    answers = tuple(answer(graph, one.question) for one in operations if isinstance(one, Check))
+    state = Turn(number=99, utterance="said", operations=tuple(operations), answers=answers)
+    return "".join(TemplateResponder().respond(Brief("said", graph, state, answers=answers)))
+
+
+TRIP = turn(
+    TaskGraph(),
+    clause("task", "[T trip] from [V 6 to 13 June]"),
+    clause("add", "[W trip]: [I oslo], [I bergen], [I tent]"),
+    clause("set", "[T oslo] [S duration] [V 2 nights]"),
+    clause("set", "[T bergen] [S duration] [V 3 nights]"),
+)
+MOVED = turn(
+    TRIP,
+    clause("set", "[T oslo] [S duration] [V 4 nights]"),
+    clause("remove", "[T the tent]"),
+    clause("set", "[T bergen] [S duration] [V 1 night]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "back"),
+    [
+        ("undo [T the oslo thing]", "trip > oslo > duration: 2 nights"),
+        ("[T the tent] goes back in", "trip > tent"),
+        ("undo [T that]", None),
+    ],
+)
+def test_only_what_is_named_is_taken_back(said: str, back: str | None) -> None:
+    then = lines(turn(MOVED, clause("undo", said)))
+    assert then == lines(TRIP) if back is None else then - lines(MOVED) == {back}
+
+
+def test_what_is_longer_begins_as_before() -> None:
+    assert "trip > date: 6 to 14 June" in lines(turn(TRIP, clause("shift", "[V one day longer]")))
+    assert "trip > date: 7 to 14 June" in lines(turn(TRIP, clause("shift", "[V one day later]")))
+
+
+@pytest.mark.parametrize(
+    "said", ["[T all of them] apart from [E bergen]", "[T everything still open] but [E bergen]"]
+)
+def test_all_leave_but_what_is_excepted(said: str) -> None:
+    left = {"trip", "trip > date: 6 to 13 June", "trip > bergen", "trip > bergen > duration: 3 nights"}
+    assert lines(turn(TRIP, clause("remove", said))) == left
+
+
+def test_how_far_something_was_goes_when_it_is_done() -> None:
+    half = turn(TRIP, clause("set", "[T the tent] [S progress] [V half packed]"))
+    assert "trip > tent > progress: half packed" in lines(half)
+    assert "trip > tent > progress: half packed" not in lines(turn(half, clause("done", "[T the tent]")))
+
+
+WORK = after(
+    TaskGraph(),
+    clause("task", "[T paint] on [V friday] by [P Tom]"),
+    clause("task", "[T plaster] on [V monday] by [P Tom]"),
+    clause("task", "[T tile] on [V friday] at [V 8 am] by [P Ida]"),
+    clause("need", "[T the paint] needs [I the plaster]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("act", "said", "told", "untold"),
+    [
+        ("ask.list", "what has [P Tom] got", ("paint", "plaster"), "tile"),
+        ("ask.list", "what is on [V friday]", ("paint", "tile"), "plaster"),
+        ("ask.status", "can [T the paint] start", ("No", "plaster"), "Yes"),
+        ("ask.status", "is [T the plaster] free to do", ("Yes", "nothing"), "waits"),
+        ("ask.status", "is anything holding [T the plaster] up", ("No", "nothing"), "Yes"),
+        ("ask.value", "what time is [T Ida]", ("8 am",), "responsible"),
+        ("ask.value", "when is [T the tile]", ("friday", "8 am"), "paint"),
+    ],
+)
+def test_questions_are_about_all_that_is_meant(
+    act: str, said: str, told: tuple[str, ...], untold: str
+) -> None:
+    reply = asked(WORK, clause(act, said))
+    assert all(word in reply for word in told), reply
+    assert untold not in reply, reply
+
+
+def test_a_name_that_something_had_once_is_known() -> None:
+    moved = turn(
+        turn(TaskGraph(), clause("task", "[T show] in [S place] [V the marquee]")),
+        clause("set", "[S the place] is [V the school hall]"),
+    )
+    assert "school hall" in asked(moved, clause("ask.why", "why is it not in [T the marquee]"))
+
+
+def test_only_one_sort_is_counted() -> None:
+    party = TaskGraph()
+    for one in (
+        ("party", None, None), ("party.guest", "Ann", "t1"), ("party.guest2", "the cousins", "t1"),
+        ("party.shopping", "shopping", "t1"), ("party.salad", "salad", "t1"),
+    ):  # fmt: skip
+        party = apply(party, _add(*one), turn=1, said="said").graph
+    assert asked(party, clause("ask.count", "how many are coming")).startswith("2: Ann")
+    three = turn(party, clause("set", "[T the cousins] [S number] [V 3]"))
+    assert asked(three, clause("ask.count", "how many heads is that")).startswith("4: Ann")
+
+
+def _add(slot: str, title: str | None, parent: str | None) -> Add:
+    return Add(slot=slot, title=title or slot, parent=parent)
+
+
+MOVE = turn(
+    TaskGraph(),
+    clause("task", "[T move]"),
+    clause("add", "[W move]: [I warn the landlord], [I old range], [I posters]"),
+    clause("assign", "[T the posters] by [P Ann]"),
+    clause("assign", "[T the old range] by [P Ann]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "over"),
+    [
+        ("the range is out", {"old range"}),
+        ("posters are up, you can close [T that]", {"posters"}),
+        ("landlord warned", {"warn the landlord"}),
+        ("done at last", set[str]()),
+        ("[T everything] but [E the posters]", {"warn the landlord", "old range"}),
+    ],
+)
+def test_what_is_done_is_found_in_other_words_and_never_all_by_mistake(said: str, over: set[str]) -> None:
+    then = turn(MOVE, clause("done", said))
+    assert {node.title for node in then.active if node.status == "done"} == over
+
+
+def test_somebody_who_leaves_leaves_all_that_is_his() -> None:
+    then = turn(MOVE, clause("remove", "[P Ann] is out"))
+    assert not {line for line in lines(then) if "Ann" in line}
+
+
+def test_whether_a_whole_is_done_is_answered() -> None:
+    assert asked(MOVE, clause("ask.status", "has [T the move] come?")).startswith("No")
+
+
+STALL = after(
+    TaskGraph(),
+    clause("task", "[T stall]"),
+    clause("set", "[T stall] [S price] [V 3.50]"),
+    clause("set", "[T stall] [S eggs] [V 160 dozen]"),
+    clause("set", "[T stall] [S distance] [V 8 km]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ("[S the price] up by [V fifty cents]", "stall > price: 4"),
+        ("[S the price] [V 10 percent less]", "stall > price: 3.15"),
+        ("[S the eggs] [V ten dozen less]", "stall > eggs: 150 dozen"),
+        ("[S the distance] [V half again as long]", "stall > distance: 12 km"),
+    ],
+)
+def test_amounts_are_in_the_unit_of_what_they_change(said: str, then: str) -> None:
+    found = {
+        line.replace("4.00", "4").replace("3.150", "3.15")
+        for line in lines(after(STALL, clause("shift", said)))
+    }
+    assert then in found
+
+
+def test_two_slots_of_one_task_change_places_by_their_names() -> None:
+    meals = after(
+        TaskGraph(),
+        clause("task", "[T meals]"),
+        clause("set", "[T meals] [S soup] [V leek]"),
+        clause("set", "[T meals] [S main] [V pie]"),
+    )
+    then = lines(after(meals, clause("swap", "swap [T soup] and [T main]")))
+    assert {"meals > soup: pie", "meals > main: leek"} <= then
