@@ -41,7 +41,7 @@ Parser = Callable[[str, str, int], Sequence[Parse]]
 ACT, ACT_AT_HOME, PROPOSE = 0.6, 0.55, 0.1
 """From which probability on a reading is carried out, in general and where the words are of the kind that the
 patterns were written for, and from which it is proposed."""
-LEAD, HOME = 0.5, -0.5
+LEAD, HOME = 1.0, -0.5
 """Where the words are of that kind (from HOME on, see `at_home`), a reading of the network is taken before
 that of the patterns if its log odds are this much higher; else if they are higher at all."""
 SHARED = 0.2
@@ -83,10 +83,8 @@ class Local:
         by_rules = self.by_rules(utterance, plain, view)
         if view.schemas and (filled := self._of_schemas(by_rules, utterance, view)) is not None:
             return filled
-        if needs_no_model(by_rules, utterance, view):
+        if _is_plain(by_rules, utterance, view):
             return by_rules
-        if view.question is not None and by_rules.sure and [one.act for one in by_rules.steps] == ["no"]:
-            return by_rules  # "I don't know yet"
         if (option := _chosen(utterance, view.question)) is not None:
             return Reading((Step(text=utterance, act="yes", value=option),), by="network")
         if (taken := self._taking_up(utterance, view)) is not None:
@@ -238,6 +236,17 @@ class Local:
 
     def _parses(self, utterance: str, view: View) -> Sequence[Parse]:
         return self.parse(utterance, heard(view), READINGS)
+
+
+def _is_plain(by_rules: Reading, utterance: str, view: View) -> bool:
+    """Whether the patterns read what cannot be read otherwise: an answer to what was asked or offered."""
+    if needs_no_model(by_rules, utterance, view):
+        return True
+    acts = [step.act for step in by_rules.steps]
+    if view.question is not None and by_rules.sure and acts == ["no"]:
+        return True  # "I don't know yet"
+    offered = bool({"yes", "no"} & set(acts)) and bool(offered_roots(view.graph))
+    return offered and by_rules.sure  # "yes, except the budget", of what was remembered
 
 
 def _filled_by(operations: Sequence[Operation], view: View) -> int:
