@@ -164,7 +164,10 @@ class Exact(Parts, Back, Links, Asking):
         node, within = self.at(step.task, ""), self.whole_of(step)
         if node is not None and (node.value is not None or not self.graph.parts(node.id)):
             text = node.value if node.value is not None else node.title
-            new = exchanged(text, old, new) if old and names(old, text) else new
+            if old and names(old, text) and exchanged(text, old, new) != new:
+                self.do(Replace(old=old, new=new, tasks=(node.id,)), step.text)  # 'celery' of 'chop celery'
+                self.touch(node.id)
+                return
             self.do(renewed(node, new), step.text)
             return
         within = node or within

@@ -91,6 +91,8 @@ class Questions(Counting):
             return
         if kind in ("value", "who") and _AT_FIRST.search(words_outside(clause, "VIO")):
             kind = "before"
+        if kind == "ever" and re.search(r"\bnever\b", clause.text, re.IGNORECASE):
+            kind = "claim"  # 'it never was' supposes something, and has no yes
         for part in _each_asked(clause, kind):
             self._ask_one(part, kind)
 
@@ -132,6 +134,8 @@ class Questions(Counting):
         claims = kind in ("claim", "ever")
         if node is not None and value and claims and not clause.all("TISW"):
             node = self._claimed_at(node, value)
+        if node is not None and value and claims and slot is None:
+            node = self._slot_of_kind(node, value)
         asked: dict[str, object] = {"kind": "value" if kind == "who" else kind, "value": value}
         if kind == "status" and node is not None and not value:
             said = words_outside(clause, "TSWPIV")
@@ -316,6 +320,15 @@ class Questions(Counting):
             return node
         saying = [one for one in self.graph.values() if is_slot(one) and ever(one)]
         return saying[0] if len(saying) == 1 else node
+
+    def _slot_of_kind(self, node: TaskNode, value: str) -> TaskNode:
+        """A task; where nothing in it ever was that value, its only slot of the value's kind."""
+        kind = kind_of(value)
+        held = [p for p in self.graph.parts(node.id) if kind and is_slot(p) and kind_held(p) == kind]
+        states = (state for one in self.graph.subtree(node.id, gone=True) for state in one.states())
+        if len(held) != 1 or any(says_all(state.value or state.title, value) for state in states):
+            return node
+        return held[0]
 
     def _unnamed(self, node: TaskNode, kind: str) -> TaskNode | None:
         """What a question is about that names nothing, where the topic has nothing of the kind asked for.
