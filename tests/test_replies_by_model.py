@@ -179,7 +179,7 @@ def test_no_more_of_an_answer_is_read_than_there_can_be() -> None:
 
 
 def test_a_long_list_that_was_asked_for_is_no_fault(tmp_path: Path) -> None:
-    items = [f"the {'very ' * 8}long item number {n}" for n in range(2, 30)]
+    items = [f"a can of extremely bright white garden fence paint {n}" for n in range(2, 30)]
     listed = "Your cart:\n" + "\n".join(f"- {item}" for item in items)
     said = (f"Add {', '.join(items)} to my cart.", "What is in my cart?")
     record, briefs = reply_of(tmp_path, [Say("I've added them to your cart."), Say(listed * 2)], said)

@@ -247,6 +247,8 @@ class Grounds:
                 found |= {sum(is_action(part.title) for part in parts), len(parts), len(graph.subtree(key))}
                 found |= {len(gone), sum(part.states()[0].op == "split" for part in gone)}
                 found.add(sum(part.turn == self.turn.number for part in gone))
+                below = graph.subtree(key, gone=True)[1:]
+                found.add(sum(not part.active and part.turn == self.turn.number for part in below))
                 found |= {int(one) for one in re.findall(r"\d+", names.so_far(graph[key]))}
         # A whole counts among what changed, and not among its parts.
         changed = [len(one.changed) - whole for one in self.turn.changes for whole in (0, 1)]

@@ -153,8 +153,7 @@ class Resolver(Ground):
         found = self.best(mention, slots=slots, gone=gone, within=within)
         if found is None or found.named < NAMED or found.score < SURE:
             return None
-        adds = self.clause is not None and self.clause.act in ("add", "task")  # else it must be there
-        if adds and found.named < 0.99 and gone is False and self._is_another(mention, found.node):
+        if found.named < 0.99 and gone is False and self._is_another(mention, found.node):
             return None
         if found.named < 0.99 and gone is False and found.node.parent is None and within is None:
             left = self.best(mention, slots=slots, gone=True)
@@ -167,16 +166,19 @@ class Resolver(Ground):
         return found.node
 
     def _is_another(self, mention: str, node: TaskNode) -> bool:
-        """Whether words and a task share their last word alone, or all but a number at the end.
+        """Whether words and a task share all but a number at the end, or what is added just its last word.
 
-        'Herb bed' and 'tomato bed', 'week 2' and 'week 1'.
+        'Week 2' and 'week 1'; 'herb bed' and 'tomato bed'.
         """
         if is_slot(node):
             return False
         said, title = content(mention), content(node.title)
         if said and said[-1].isdigit() and not set(title) <= set(said) and said[-1] not in title:
             return said[-1] not in stems_in(node).value | self.names_of(node)  # 'week 2' is no 'week 1'
-        if min(len(said), len(title)) < 2 or said[-1] != title[-1] or set(said[:-1]) & set(title[:-1]):
+        adds = self.clause is not None and self.clause.act in ("add", "task")  # else it must be there
+        if not adds or min(len(said), len(title)) < 2:
+            return False
+        if said[-1] != title[-1] or set(said[:-1]) & set(title[:-1]):
             return False
         known = self.names_of(node).union(*(self.names_of(one) for one in self.graph.ancestors(node.id)))
         return not any(word in known or any(alike(word, one) for one in known) for word in said[:-1])
