@@ -36,6 +36,12 @@ def test_what_names_what_only_the_proposal_makes_takes_it_up(said: str) -> None:
     assert after.focus[:2] == ("t3", "t2")
 
 
+def test_what_was_proposed_is_not_of_this_message() -> None:
+    after = taken_up("the garden order is bigger", _asked(TRIP, *ORDER))
+    assert after is not None
+    assert {after.graph[key].turn for key in ("t2", "t3")} == {after.turn - 1}
+
+
 @pytest.mark.parametrize("said", ["When is the trip?", "my sister is ill", "Rome on Friday"])
 def test_who_goes_on_with_something_else_takes_nothing_up(said: str) -> None:
     assert taken_up(said, _asked(TRIP, *ORDER)) is None

@@ -25,16 +25,16 @@ def taken_up(utterance: str, view: View) -> View | None:
     question = view.question
     if question is None or not question.choices or not question.question.startswith(DID_YOU_MEAN):
         return None
-    graph = view.graph
+    graph, before = view.graph, max(view.turn - 1, 0)  # of the message before: this one may change it
     for choice in question.choices:
-        outcome = apply(graph, choice, turn=view.turn, said=utterance)
+        outcome = apply(graph, choice, turn=before, said=utterance)
         if outcome.refused is not None:
             return None
         graph = outcome.graph
     changed = [key for key, node in graph.items() if node is not view.graph.get(key) and node.active]
     fresh = _words(graph[key] for key in changed) - _words(view.graph.active)
-    said, before = set(content(utterance)), set(content(view.exchanges[-1][0] if view.exchanges else ""))
-    if 2 * len(said & before) > len(said) or (view.graph.active and not fresh & said):
+    said, last = set(content(utterance)), set(content(view.exchanges[-1][0] if view.exchanges else ""))
+    if 2 * len(said & last) > len(said) or (view.graph.active and not fresh & said):
         return None
     return replace(view, graph=graph, question=None, focus=(*reversed(changed), *view.focus))
 
