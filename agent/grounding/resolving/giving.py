@@ -244,7 +244,12 @@ class Giving(Fitting):
 
     def _or_new(self, name: str, whole: TaskNode | None, other: TaskNode | None = None) -> TaskNode:
         """The task of that name, made where there is none; other: what it stands beside then."""
-        node = self.meant(name)
+        return self._found_or_new(self.meant(name), name, whole, other)
+
+    def _found_or_new(
+        self, node: TaskNode | None, name: str, whole: TaskNode | None, other: TaskNode | None
+    ) -> TaskNode:
+        """What was found by a name, unless it is a slot of another one; else made, beside the other."""
         if node is not None and (not is_slot(node) or set(content(name)) <= set(content(node.title))):
             return node
         if other is not None and whole is None:

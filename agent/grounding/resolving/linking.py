@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.plan.held import alike, stems_in
-from taskloom.agent.plan.topic import is_slot
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.memory.tasks import TaskNode
 
@@ -89,13 +88,7 @@ class Linking(Giving):
 
     def _link_end(self, name: str, whole: TaskNode | None, other: TaskNode | None) -> TaskNode:
         """The task at one end of a link, made where there is none; other: what it stands beside then."""
-        node = self._in_link(name)
-        if node is not None and (not is_slot(node) or set(content(name)) <= set(content(node.title))):
-            return node
-        if other is not None and whole is None:
-            return self._made(name, other.parent)
-        beside = whole or self.topic()
-        return self._made(name, (beside.parent or beside.id) if beside else None)
+        return self._found_or_new(self._in_link(name), name, whole, other)
 
     def _read_unneed(self, clause: Clause) -> None:
         after, before = ([bare(span.text) for span in clause.all(role)] for role in "TI")
