@@ -58,10 +58,15 @@ def test_what_is_said_again_in_other_words_takes_nothing_up() -> None:
 
 
 def test_only_proposals_that_can_be_done_are_taken_up() -> None:
-    assert taken_up("the garden order", _asked(TRIP, Remove(task="t9"), *ORDER)) is None
+    assert taken_up("the garden order", _asked(TRIP, Add(slot="x", title="x", parent="t9"), *ORDER)) is None
     which = View(TRIP, question=Clarify(question="Which one?", choices=ORDER))
     assert taken_up("the garden order", which) is None
     assert taken_up("the garden order", View(TRIP)) is None
+
+
+def test_nothing_is_taken_out_without_a_yes() -> None:
+    assert taken_up("the garden order", _asked(TRIP, *ORDER)) is not None
+    assert taken_up("the garden order", _asked(TRIP, *ORDER, Remove(task="t1"))) is None
 
 
 def _local(monkeypatch: pytest.MonkeyPatch, act: str, reading: Reading) -> Local:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from taskloom.agent.grounding.resolving.resolver import content
 from taskloom.agent.language.wording import DID_YOU_MEAN
 from taskloom.agent.turn.reading import View
-from taskloom.memory.operations import apply
+from taskloom.memory.operations import Inactivate, Remove, apply
 from taskloom.memory.tasks import TaskNode
 
 
@@ -20,10 +20,13 @@ def taken_up(utterance: str, view: View) -> View | None:
 
     In an empty plan whatever goes on does: there is nothing else that it could be about. None where nothing
     is proposed, where it cannot be done, where it is said again in other words, and where nothing of it is
-    named: who goes on with something else has not said what they think of it.
+    named: who goes on with something else has not said what they think of it. Nothing is taken out without a
+    yes of its own.
     """
     question = view.question
     if question is None or not question.choices or not question.question.startswith(DID_YOU_MEAN):
+        return None
+    if any(isinstance(choice, Remove | Inactivate) for choice in question.choices):
         return None
     graph, before = view.graph, max(view.turn - 1, 0)  # of the message before: this one may change it
     for choice in question.choices:
