@@ -4,8 +4,9 @@
 
 Each dialogue of tests/recordings/dialogues is played without a model, turn after turn on whatever the turns
 before left behind, so that one turn lost may lose those that build on it. "patterns" is the same with the
-patterns alone, as a second figure of the same run. The trust in a reading was fitted on a part of the
-authors; `held out` are the others. Needs the extra `dev`: the tests' own player reads the recordings.
+patterns alone, as a second figure of the same run. The network has read most of these authors, and the trust
+in a reading was fitted on five more; `held out` are the others. Needs the extra
+`dev`: the tests' own player reads the recordings.
 
 - A turn holds when all that its author wanted is so. One that does not is asked where nothing changed and
   the reply asks or says what it did not understand; the others are silently wrong.
