@@ -26,7 +26,7 @@ class Settings(BaseSettings):
 
     model: str = Field(
         default="",
-        description="Chat model to use; without one, patterns and a small network read and templates reply.",
+        description="Chat model to use; without one, a small network reads and templates reply.",
     )
     openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
     openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")

@@ -32,7 +32,7 @@ from rich.table import Table
 from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.graph.build import build_graph
 from taskloom.agent.graph.services import Services, Voice
-from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.reading.local import packaged as local_reader
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.turn.choice import Check, Choice, Situation
 from taskloom.agent.turn.reading import Usage
@@ -159,7 +159,7 @@ def play(one: Maze, planner: BaseTool) -> int:
     """Carry out one episode in one turn of the graph; how often the way was planned."""
     explorer = Explorer(one.goal, one.seen())
     tools = Equipment(Registry([equip(planner), equip(walk_tool(one))]), max_subtasks=one.size**2)
-    voice = Voice(Rules(), TemplateResponder(), explorer)
+    voice = Voice(local_reader(), TemplateResponder(), explorer)
     services = Services(voice=lambda _: voice, template=TemplateResponder(), tools=tools)
     said = HumanMessage("Find the way out of the maze.")
     turn = build_graph(services).invoke({"messages": [said]}, {"recursion_limit": 10_000})["turn"]

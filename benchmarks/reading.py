@@ -3,10 +3,9 @@
     python benchmarks/reading.py [--json] [NAME ...]
 
 Each dialogue of tests/recordings/dialogues is played without a model, turn after turn on whatever the turns
-before left behind, so that one turn lost may lose those that build on it. "patterns" is the same with the
-patterns alone, as a second figure of the same run. The network has read most of these authors, and the trust
-in a reading was fitted on five more; `held out` are the others. Needs the extra
-`dev`: the tests' own player reads the recordings.
+before left behind, so that one turn lost may lose those that build on it. The network has read most of these
+authors, and the trust in a reading was fitted on five more; `held out` are the others. Needs the extra `dev`:
+the tests' own player reads the recordings.
 
 - A turn holds when all that its author wanted is so. One that does not is asked where nothing changed and
   the reply asks or says what it did not understand; the others are silently wrong.
@@ -38,8 +37,7 @@ from rich.table import Table  # noqa: E402
 
 from taskloom.agent.graph.services import Services, Voice  # noqa: E402
 from taskloom.agent.graph.wiring import default_services  # noqa: E402
-from taskloom.agent.reading.gate import needs_no_model  # noqa: E402
-from taskloom.agent.reading.patterns.rules import Rules  # noqa: E402
+from taskloom.agent.reading.gate import bare_reading  # noqa: E402
 from taskloom.agent.replying.templates import TemplateResponder  # noqa: E402
 from taskloom.agent.settings import Settings  # noqa: E402
 from taskloom.agent.threads.taskloom import Taskloom  # noqa: E402
@@ -49,7 +47,7 @@ from tests.test_recordings import FILES, REPLIES  # noqa: E402
 
 ASKS = re.compile(r"\?|not sure|did not understand|say it in other words|which one", re.IGNORECASE)
 GONE = ("removed", "inactive", "replaced", "cancelled")
-READERS, OUTCOMES = ("local", "patterns"), ("held", "asked", "silent")
+OUTCOMES = ("held", "asked", "silent")
 
 
 @dataclass(slots=True)
@@ -61,27 +59,26 @@ class Noting:
 
     def read(self, utterance: str, view: View) -> Reading:
         """Read, and note."""
-        found = self.reader.read(utterance, view)
-        self.spared.append(needs_no_model(found, utterance, view))
-        return found
+        self.spared.append(bare_reading(utterance, view) is not None)
+        return self.reader.read(utterance, view)
 
 
-def services(reader: str, settings: Settings) -> tuple[Services, Noting]:
-    """Those of the settings, and their reader; 'patterns' reads by these alone."""
+def services(settings: Settings) -> tuple[Services, Noting]:
+    """Those of the settings, and their reader."""
     given = default_services(settings)
-    noting = Noting(given.voice("").interpreter if reader == "local" else Rules())
+    noting = Noting(given.voice("").interpreter)
     voice = Voice(noting, TemplateResponder())
     return replace(given, clock=lambda: NOW, voice=lambda _: voice), noting
 
 
-def measured(file: Path, reader: str) -> tuple[Counter[str], list[float]]:
+def measured(file: Path) -> tuple[Counter[str], list[float]]:
     """How many turns of a dialogue came out how, and the milliseconds of each."""
     given = json.loads(file.read_text())
     wanted = tuple({key: turn[key] for key in turn if key not in REPLIES} for turn in given["turns"])
     found, spent, before = Counter[str](), list[float](), None
     with tempfile.TemporaryDirectory() as home:
         settings = Settings(home=Path(home), memory=False, reader="local")
-        given_services, noting = services(reader, settings)
+        given_services, noting = services(settings)
         with Taskloom.open(settings, services=given_services) as app:
             begun = time.perf_counter()
             for want, record in zip(
@@ -121,29 +118,28 @@ def main() -> None:
     ]  # fmt: skip
     told: dict[str, dict[str, Any]] = {}
     with Progress(console=Console(stderr=True), disable=args.json) as progress:
-        for reader in progress.track(READERS):
-            counts: dict[str, Counter[str]] = {"all": Counter(), "held out": Counter()}
-            spent: list[float] = []
-            for file in files:
-                found, took = measured(file, reader)
-                spent += took
-                counts["all"] += found
-                if file.stem.split("_")[0] in HELD_OUT:
-                    counts["held out"] += found
-            for part, found in counts.items():
-                turns = sum(found[key] for key in OUTCOMES)
-                told[f"{reader}, {part}"] = {
-                    "turns": turns,
-                    **{key: found[key] / max(1, turns) for key in OUTCOMES},
-                    "precision_at_gate": found["spared and held"] / max(1, found["spared"]),
-                    "coverage": found["spared"] / max(1, turns),
-                    "ms_p50": statistics.median(spent), "ms_p95": statistics.quantiles(spent, n=20)[-1],
-                }  # fmt: skip
+        counts: dict[str, Counter[str]] = {"all": Counter(), "held out": Counter()}
+        spent: list[float] = []
+        for file in progress.track(files):
+            found, took = measured(file)
+            spent += took
+            counts["all"] += found
+            if file.stem.split("_")[0] in HELD_OUT:
+                counts["held out"] += found
+    for part, found in counts.items():
+        turns = sum(found[key] for key in OUTCOMES)
+        told[part] = {
+            "turns": turns,
+            **{key: found[key] / max(1, turns) for key in OUTCOMES},
+            "precision_at_gate": found["spared and held"] / max(1, found["spared"]),
+            "coverage": found["spared"] / max(1, turns),
+            "ms_p50": statistics.median(spent), "ms_p95": statistics.quantiles(spent, n=20)[-1],
+        }  # fmt: skip
     if args.json:
         print(json.dumps(told))
         return
     shares_of = (*OUTCOMES, "coverage", "precision_at_gate")
-    table = Table("reader", "turns", *OUTCOMES, "gate", "right there", "ms p50", "p95")
+    table = Table("authors", "turns", *OUTCOMES, "gate", "right there", "ms p50", "p95")
     for name, row in told.items():
         shares = (f"{row[key]:.1%}" for key in shares_of)
         table.add_row(name, str(row["turns"]), *shares, f"{row['ms_p50']:.0f}", f"{row['ms_p95']:.0f}")

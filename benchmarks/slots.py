@@ -37,10 +37,8 @@ from taskloom.agent.plan.kinds import held_slots  # noqa: E402
 from taskloom.agent.plan.slots import ANY  # noqa: E402
 from taskloom.agent.reading.filling import Filling  # noqa: E402
 from taskloom.agent.reading.listed import forms  # noqa: E402
-from taskloom.agent.reading.local import Local  # noqa: E402
-from taskloom.agent.reading.network import Packaged  # noqa: E402
-from taskloom.agent.reading.patterns.rules import Rules  # noqa: E402
-from taskloom.agent.reading.slots import Filled, Key, Slots  # noqa: E402
+from taskloom.agent.reading.local import Local, packaged  # noqa: E402
+from taskloom.agent.reading.slots import Filled, Key  # noqa: E402
 from taskloom.agent.turn.reading import View  # noqa: E402
 from taskloom.agent.turn.steps import Step  # noqa: E402
 from taskloom.memory.operations import apply  # noqa: E402
@@ -132,8 +130,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--wrong", action="store_true", help="also the spared turns that are read wrong")
     args = parser.parse_args()
-    network = Packaged()
-    local = Local(Rules(), network, Slots(network.pieces))
+    local = packaged()
     found: dict[str, dict[str, Any]] = {}
     with Progress(console=Console(stderr=True), disable=args.json) as progress:
         for file in progress.track(args.files):

@@ -281,7 +281,7 @@ def talked(home: Path, sizes: Sizes, tick: Tick) -> Result:
             turns = [turn for turns in talks for turn in turns]
             found[f"model_calls_per_turn{mode}"] = statistics.mean(turn.model_calls for turn in turns)
             found[f"max_model_calls{mode}"] = max(turn.model_calls for turn in turns)
-            found[f"read_by_rules{mode}"] = statistics.mean(turn.by == "rules" for turn in turns)
+            found[f"read_locally{mode}"] = statistics.mean(turn.by != "model" for turn in turns)
             found[f"kept{mode}"] = statistics.mean(right)
             app = taskloom(home / f"form{mode}", **given)
             form = read_and_answered(app, model, form_turns(), len(FORM), tick)
@@ -433,7 +433,7 @@ ROWS = (
     ("  the same, the model asked for everything", "form_tokens_model"),
     ("resume: first turn of a new process, ms", "resume_ms"),
     ("peak memory of that process, MB", "peak_mb"),
-    ("share of utterances read by rules alone", "read_by_rules"),
+    ("share of utterances read without the model", "read_locally"),
     ("share of values right at the end of the talk", "kept"),
     ("  the same, the model asked for everything", "kept_model"),
 )

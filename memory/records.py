@@ -66,7 +66,8 @@ class Experience(_Record):
         default=(), description="What was done: steps as an interpreter gives them, or tool calls."
     )
     by: str = Field(
-        default="rules", description="Who read the words: rules, model, or the user, who said it plainly."
+        default="network",
+        description="Who read the words: network, model, or the user, who said it plainly; once also rules.",
     )
     status: Literal["pending", "confirmed", "rejected"] = "pending"
     step: int = Field(default=0, ge=0, description="Its place in the user's stream of experiences.")

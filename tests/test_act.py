@@ -30,8 +30,8 @@ from taskloom.agent.graph.build import Taskgraph, build_graph
 from taskloom.agent.graph.services import Services, Voice
 from taskloom.agent.models.chooser import ModelChooser
 from taskloom.agent.models.openai import chat_model
-from taskloom.agent.plan.finder import tool_results
-from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.plan.roles import tool_results
+from taskloom.agent.reading.local import packaged as local_reader
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.store import Threads
@@ -1348,7 +1348,7 @@ def test_a_question_where_no_task_is_yet_makes_its_answer_one(tmp_path: Path) ->
         """Tell when a sight is open."""
         return f"{place}: 10 to 18"
 
-    voice = Voice(Rules(), TemplateResponder(), Asks())
+    voice = Voice(local_reader(), TemplateResponder(), Asks())
     tools = Equipment(Registry([equip(hours)]))
     graph = build_graph(Services(voice=lambda _: voice, template=TemplateResponder(), tools=tools))
     ended = graph.invoke({"messages": [HumanMessage("When is the museum open?")]})
@@ -1359,11 +1359,11 @@ def test_a_question_where_no_task_is_yet_makes_its_answer_one(tmp_path: Path) ->
     assert "Museum: 10 to 18" in ended["turn"].reply
 
 
-# ---- in the user's words, by rules ------------------------------------------------------------------
+# ---- in the user's words, without a model -----------------------------------------------------------
 
 
 class Travel:
-    """A talk by rules about a trip with three tools, the last one of them on what the others gave."""
+    """A talk without a model about a trip with three tools, the last one of them on what the others gave."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -1374,7 +1374,7 @@ class Travel:
             equip(self.price, needs=["flights", "hotel", "nights"], gives="total"),
         ]
         template = TemplateResponder()
-        voice = Voice(Rules(), template)
+        voice = Voice(local_reader(), template)
         made = Services(voice=lambda _: voice, template=template, tools=Equipment(Registry(tools)))
         self.graph = build_graph(made, checkpointer=InMemorySaver())
 
@@ -1409,7 +1409,7 @@ class Travel:
 @pytest.fixture
 def travel() -> Travel:
     made = Travel()
-    made.say("Plan a trip to Rome on June 10th.")
+    made.say("Plan a trip. The destination is Rome and the date is June 10th.")
     return made
 
 

@@ -18,7 +18,7 @@ from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.models.examples import example
 from taskloom.agent.models.interpreter import reading_prompt
 from taskloom.agent.models.wire import steps_of
-from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.reading.local import packaged as local_reader
 from taskloom.agent.recall.experiences import (
     ExperiencedInterpreter,
     experience_of,
@@ -69,7 +69,7 @@ def store() -> InMemoryStore:
 @pytest.fixture
 def talk(tmp_path: Path, store: InMemoryStore) -> Iterator[Taskloom]:
     template = TemplateResponder()
-    voice = Voice(ExperiencedInterpreter(Rules()), template)
+    voice = Voice(ExperiencedInterpreter(local_reader()), template)
     longterm = LongTerm(lambda: store, lambda: Outbox(tmp_path / "outbox.sqlite"))
     services = Services(voice=lambda model: voice, template=template, memory=longterm)
     with Taskloom.open(Settings(home=tmp_path), services=services) as opened:
@@ -365,7 +365,7 @@ def test_rules_that_are_sure_ask_no_experience() -> None:
     def never() -> Sequence[Experience]:
         raise AssertionError("asked")
 
-    reading = ExperiencedInterpreter(Rules()).read(
+    reading = ExperiencedInterpreter(local_reader()).read(
         "Plan a dinner on Wednesday", View(graph=TaskGraph({}), examples=never)
     )
     assert reading.sure

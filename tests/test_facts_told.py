@@ -13,7 +13,7 @@ import pytest
 
 from taskloom.agent.graph.services import Voice
 from taskloom.agent.language.statements import statements
-from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.reading.local import packaged as local_reader
 from taskloom.agent.recall.facts import answering_facts, covers, fact_lines, parse_question
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
@@ -226,7 +226,7 @@ class Storyteller:
 
 
 def test_facts_are_told_as_they_are_with_a_model_too(tmp_path: Path, store: InMemoryStore) -> None:
-    voice = Voice(Rules(), Storyteller())
+    voice = Voice(local_reader(), Storyteller())
     given = replace(services(tmp_path, store), voice=lambda model: voice, replies="model")
     with Taskloom.open(Settings(home=tmp_path), services=given) as app:
         context = Context(user_id="ann")

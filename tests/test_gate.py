@@ -17,10 +17,8 @@ from taskloom.agent.grounding.asking_first import only_asks, question_before
 from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.reading.beam import Numbers
 from taskloom.agent.reading.gate import Gate
-from taskloom.agent.reading.local import Local
-from taskloom.agent.reading.network import Network, Packaged
-from taskloom.agent.reading.patterns.rules import Rules
-from taskloom.agent.reading.slots import Slots
+from taskloom.agent.reading.local import packaged
+from taskloom.agent.reading.network import Network
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.reading import Reading, View
@@ -75,9 +73,9 @@ def test_a_bare_answer_needs_no_model(
     graph = graph_of(*before)
     view = View(graph, turn=len(before) + 1, focus=tuple(graph), question=question)
     model = Asked()
-    assert Gate(Rules(), model).read(said, view).by == "rules"
+    assert Gate(model).read(said, view).by == "network"
     assert model.said == []
-    assert Gate(Rules(), model, "model").read(said, view).by == "model"
+    assert Gate(model, "model").read(said, view).by == "model"
 
 
 ASKED: list[tuple[str, Sequence[Operation], Clarify | None]] = [
@@ -96,14 +94,13 @@ ASKED: list[tuple[str, Sequence[Operation], Clarify | None]] = [
 def test_all_else_the_model_reads(said: str, before: Sequence[Operation], question: Clarify | None) -> None:
     graph = graph_of(*before)
     model = Asked()
-    reading = Gate(Rules(), model).read(said, View(graph, turn=9, focus=tuple(graph), question=question))
+    reading = Gate(model).read(said, View(graph, turn=9, focus=tuple(graph), question=question))
     assert (reading.by, model.said) == ("model", [said])
 
 
 # ---- slots of task schemas ------------------------------------------------------------------------
 
-NETWORK = Packaged()
-LOCAL = Local(Rules(), NETWORK, Slots(NETWORK.pieces))
+LOCAL = packaged()
 KINDS = load_schemas(
     [
         {
@@ -135,7 +132,7 @@ def read_by(said: str, before: Sequence[Operation], question: Clarify | None = N
     graph = graph_of(*before)
     focus = tuple(reversed(tuple(graph)))
     view = View(graph, turn=len(before) + 1, focus=focus, question=question, schemas=KINDS)
-    return Gate(LOCAL, Asked(), fills=LOCAL.fills).read(said, view)
+    return Gate(Asked(), fills=LOCAL.fills).read(said, view)
 
 
 @pytest.mark.parametrize(
@@ -191,10 +188,10 @@ def test_what_is_said_beside_slots_the_model_reads(
 def test_without_schemas_or_where_the_model_reads_always_it_reads_slots_too() -> None:
     said, graph = "The buyer is Ann Lee.", graph_of(*TICKETS)
     view = View(graph, turn=3, focus=("t1",), schemas=KINDS)
-    assert Gate(LOCAL, Asked(), "model", LOCAL.fills).read(said, view).by == "model"
-    assert Gate(LOCAL, Asked(), fills=LOCAL.fills).read("3 tickets", replace(view, schemas=())).by == "model"
-    assert Gate(LOCAL, Asked(), fills=LOCAL.fills).read(said * 20, view).by == "model"
-    assert Gate(LOCAL, Asked()).read(said, view).by == "model"
+    assert Gate(Asked(), "model", LOCAL.fills).read(said, view).by == "model"
+    assert Gate(Asked(), fills=LOCAL.fills).read("3 tickets", replace(view, schemas=())).by == "model"
+    assert Gate(Asked(), fills=LOCAL.fills).read(said * 20, view).by == "model"
+    assert Gate(Asked()).read(said, view).by == "model"
 
 
 FORM = (
@@ -223,7 +220,7 @@ def test_without_schemas_one_plain_value_for_the_only_task_needs_no_model(
     said: str, before: Sequence[Operation], told: tuple[str, str] | None
 ) -> None:
     view = View(graph_of(*before), turn=len(before) + 1, focus=("t1",) if before else ())
-    reading = Gate(LOCAL, Asked(), fills=LOCAL.fills).read(said, view)
+    reading = Gate(Asked(), fills=LOCAL.fills).read(said, view)
     assert (reading.by == "network") == (told is not None)
     if told is not None:
         (step,) = reading.steps

@@ -1,4 +1,4 @@
-"""The contract of an interpreter, held by every implementation: rules, model, and the two together.
+"""The contract of an interpreter, held by every implementation: network, model, and the two together.
 
 What an utterance is to bring about is stated once, in terms of the tasks afterwards. Those with a model talk
 real HTTP to the local server, which replies to an utterance as a good model does; the one whose model cannot
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import product
 from typing import Any, TypeAlias
@@ -19,13 +19,12 @@ import pytest
 from pydantic import SecretStr
 
 from taskloom.agent.grounding.exact import ground_exactly
-from taskloom.agent.grounding.grounder import ground
 from taskloom.agent.models.chat import ModelSettings
 from taskloom.agent.models.interpreter import ModelInterpreter, reading_prompt
 from taskloom.agent.models.openai import OpenAIModel
 from taskloom.agent.plan.outline import quoted
 from taskloom.agent.reading.gate import Gate
-from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.reading.local import packaged as local_reader
 from taskloom.agent.turn.reading import Interpreter, Reading, Usage, View
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.operations import (
@@ -60,15 +59,15 @@ def chat(url: str) -> OpenAIModel:
 
 
 def model(url: str) -> ModelInterpreter:
-    return ModelInterpreter(chat(url), Rules())
+    return ModelInterpreter(chat(url), local_reader())
 
 
 NOWHERE = "http://127.0.0.1:9/v1"
 IMPLEMENTATIONS: dict[str, Callable[[str], Interpreter]] = {
-    "rules": lambda url: Rules(),
+    "network": lambda url: local_reader(),
     "model": model,
-    "model but for bare answers": lambda url: Gate(Rules(), model(url)),
-    "model always": lambda url: Gate(Rules(), model(url), "model"),
+    "model but for bare answers": lambda url: Gate(model(url)),
+    "model always": lambda url: Gate(model(url), "model"),
     "model out of reach": lambda url: model(NOWHERE),
 }
 
@@ -323,7 +322,7 @@ SCENES = [
         gone=("needs sand the wall$",), new=("^paint the wall$",),
     ),
     Scene(
-        "share", "Also use celery in the dumplings.", COOKING,
+        "share", "Also use the chopped celery in the dumplings.", COOKING,
         [{"act": "share", "on": "t4", "refs": ["t2", "t3"]}],
         gone=("^make dumplings$",), new=("^make dumplings needs .*celery$",),
     ),
@@ -388,7 +387,7 @@ SCENES = [
 
 def after(reading: Reading, view: View) -> tuple[TaskGraph, tuple[Operation, ...]]:
     """The graph after the reading is grounded and carried out, and the operations."""
-    operations = (ground_exactly if reading.by == "model" else ground)(reading.steps, view)
+    operations = ground_exactly(reading.steps, view)
     graph = view.graph
     for operation in operations:
         outcome = apply(graph, operation, turn=view.turn, said="what the user said")
@@ -424,9 +423,10 @@ def test_steps_are_sound_and_the_same_each_time(reader: Reader, subtests: pytest
             view = scene.view()
             reading = reader.read(scene.said, view, scene.steps)
             assert reading.steps
-            for step in reading.steps:
+            for number, step in enumerate(reading.steps):
                 assert step.text.strip()
-                assert set(ids_of(step)) <= view.graph.keys()
+                made, _ = after(replace(reading, steps=reading.steps[:number]), view)
+                assert set(ids_of(step)) <= made.keys()
             assert all(step.act != "unsure" for step in reading.steps) or not reading.sure
             again = reader.read(scene.said, scene.view(), scene.steps)
             assert (again.steps, again.sure, again.by) == (reading.steps, reading.sure, reading.by)
@@ -539,7 +539,7 @@ QUOTING: list[tuple[str, Steps, tuple[str, ...]]] = [
     (
         'The title of the talk is "Remove the hotel and undo everything".',
         [{"act": "set", "in": "t1", "slot": "talk title", "value": "Remove the hotel and undo everything"}],
-        ("title.* = \"?Remove the hotel and undo everything\"?$",),
+        (r"\btalk\b", " = \"?Remove the hotel and undo everything\"?$"),
     ),
     (
         'Add a note: "change the date to July 1st".',
@@ -593,5 +593,5 @@ def test_what_reading_costs_is_told(reader: Reader) -> None:
     reading = reader.read(scene.said, scene.view(), scene.steps)
     asked = reading.usage.model_calls
     assert asked in (0, 1)
-    assert reading.by == ("model" if asked and reader.name != "model out of reach" else "rules")
+    assert reading.by == ("model" if asked and reader.name != "model out of reach" else "network")
     assert (reading.usage == Usage()) == (asked == 0)

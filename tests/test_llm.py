@@ -114,7 +114,7 @@ STEPS = (
 
 
 @dataclass
-class FakeRules:
+class FakeReader:
     """A fallback that is never sure."""
 
     asked: list[str] = field(default_factory=list)
@@ -160,7 +160,7 @@ def read(server: OpenAIServer, script: Any = None, view: View = VIEW, **changed:
     """Read SAID once with a new client."""
     if script is not None:
         server.play(script)
-    reading = ModelInterpreter(chat(server.url, **changed), FakeRules()).read(SAID, view)
+    reading = ModelInterpreter(chat(server.url, **changed), FakeReader()).read(SAID, view)
     assert reading.usage.model_calls == len(server.requests)
     return reading
 
@@ -574,13 +574,13 @@ def test_a_malformed_reply_is_asked_for_again(server: OpenAIServer, subtests: py
             assert len(server.requests) == 2
 
 
-def test_replies_that_stay_malformed_leave_it_to_the_rules(
+def test_replies_that_stay_malformed_leave_it_to_the_network(
     server: OpenAIServer, subtests: pytest.Subtests
 ) -> None:
     for name, bad in MALFORMED.items():
         with subtests.test(name):
             reading = read(server, [bad])
-            assert (reading.steps, reading.by, reading.sure) == (FALLBACK, "rules", False)
+            assert (reading.steps, reading.by, reading.sure) == (FALLBACK, "network", False)
             assert reading.note.startswith("I read this without the model: the model")
             assert len(server.requests) == 3
             assert CANARY not in reading.note
@@ -708,9 +708,9 @@ def test_a_fault_that_passes_is_waited_out(server: OpenAIServer, fault: Reply) -
 
 
 @pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
-def test_a_fault_that_stays_leaves_it_to_the_rules(server: OpenAIServer, fault: Reply) -> None:
+def test_a_fault_that_stays_leaves_it_to_the_network(server: OpenAIServer, fault: Reply) -> None:
     reading = read(server, [fault])
-    assert (reading.steps, reading.by) == (FALLBACK, "rules")
+    assert (reading.steps, reading.by) == (FALLBACK, "network")
     assert reading.note.startswith("I read this without the model: the model")
     assert len(server.requests) == 3
 
@@ -736,12 +736,12 @@ def test_patience_bounds_all_requests_together(server: OpenAIServer) -> None:
     begun = time.monotonic()
     reading = read(server, [Hang(30)], patience=0.5, tries=50)
     assert time.monotonic() - begun < 1.5
-    assert reading.by == "rules"
+    assert reading.by == "network"
 
 
 def test_an_endpoint_that_is_down_is_left_alone_for_a_while(server: OpenAIServer) -> None:
     server.play([Fault(500)])
-    model = ModelInterpreter(chat(server.url, cooldown=0.5), FakeRules())
+    model = ModelInterpreter(chat(server.url, cooldown=0.5), FakeReader())
     assert "(500)" in model.read(SAID, VIEW).note
     assert model.read(SAID, VIEW).note == ""
     assert len(server.requests) == 3
@@ -754,7 +754,7 @@ def test_nobody_listens() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    reading = ModelInterpreter(chat(url), FakeRules()).read(SAID, VIEW)
+    reading = ModelInterpreter(chat(url), FakeReader()).read(SAID, VIEW)
     assert reading.steps == FALLBACK
     assert "OPENAI_BASE_URL" in reading.note
     assert url not in reading.note
@@ -794,7 +794,7 @@ def test_too_long_for_the_model(server: OpenAIServer) -> None:
 
 
 def test_without_a_key_nothing_is_sent() -> None:
-    reading = ModelInterpreter(chat(None, api_key=None), FakeRules()).read(SAID, VIEW)
+    reading = ModelInterpreter(chat(None, api_key=None), FakeReader()).read(SAID, VIEW)
     assert "OPENAI_API_KEY" in reading.note
     assert reading.usage == Usage()
 
@@ -814,7 +814,7 @@ def test_an_endpoint_without_json_schema_is_asked_in_words_from_then_on(
         return Fault(400, message) if "response_format" in body else Say(GOOD)
 
     server.play(script)
-    model = ModelInterpreter(chat(server.url), FakeRules())
+    model = ModelInterpreter(chat(server.url), FakeReader())
     assert [model.read(SAID, VIEW).by for _ in range(2)] == ["model", "model"]
     assert ["response_format" in request for request in server.requests] == [True, False, False]
     assert '"required": ["steps"]' in server.requests[-1]["messages"][0]["content"]
@@ -1153,7 +1153,7 @@ def test_the_template_writes_it_then(server: OpenAIServer, fault: Reply) -> None
 def test_the_same_trouble_is_told_once(server: OpenAIServer) -> None:
     server.play([Fault(401)])
     model = chat(server.url)
-    note = ModelInterpreter(model, FakeRules()).read(SAID, VIEW).note
+    note = ModelInterpreter(model, FakeReader()).read(SAID, VIEW).note
     text = "".join(ModelResponder(model, FakeTemplate()).respond(replace(BRIEF, note=note)))
     assert text.count("OPENAI_API_KEY") == 1
 
@@ -1455,7 +1455,7 @@ def test_a_graph_that_streams_messages_gets_no_raw_tokens(server: OpenAIServer) 
     """Neither the JSON of a reading nor a reply that is not checked yet."""
 
     def turn(state: Talk) -> Talk:
-        assert ModelInterpreter(chat(server.url), FakeRules()).read(state["said"], VIEW).by == "model"
+        assert ModelInterpreter(chat(server.url), FakeReader()).read(state["said"], VIEW).by == "model"
         return {"said": "".join(ModelResponder(chat(server.url)).respond(BRIEF))}
 
     server.play([Say(GOOD), Say("It is June 12th.")])
@@ -1484,7 +1484,7 @@ def test_what_the_bridge_was_answered_can_be_played_again(server: OpenAIServer, 
     recording = Recording.load(path)
     reading = read(server, recording)
     assert (reading.steps, reading.usage.model_calls, recording.unknown) == (STEPS, 2, [])
-    assert read(server, recording).by == "rules"
+    assert read(server, recording).by == "network"
     assert recording.unknown == [f'Message: "{SAID}"']
 
 

@@ -11,10 +11,8 @@ from itertools import count
 import pytest
 
 from taskloom.agent.grounding.exact import ground_exactly
-from taskloom.agent.grounding.grounder import ground
 from taskloom.agent.reading.local import Local
 from taskloom.agent.reading.network import Packaged
-from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.turn.reading import View
 from taskloom.memory.operations import Clarify
 from taskloom.memory.tasks import TaskGraph, TaskNode
@@ -127,7 +125,7 @@ PLAN = TaskGraph(
 def reader() -> Local:
     """The local reader, with a network that forgets what it has read."""
     network = Packaged()
-    return Local(Rules(), lambda text, before, limit: network._run(text, before, limit))
+    return Local(lambda text, before, limit: network._run(text, before, limit))
 
 
 def spent(text: str) -> float:
@@ -135,7 +133,7 @@ def spent(text: str) -> float:
     view = View(PLAN, turn=2)
     begun = time.process_time()
     reading = reader().read(text, view)
-    (ground if reading.by == "rules" else ground_exactly)(reading.steps, view)
+    ground_exactly(reading.steps, view)
     return time.process_time() - begun
 
 

@@ -16,7 +16,7 @@ from langchain_core.runnables import RunnableConfig
 
 from taskloom.agent.graph.nodes import remember
 from taskloom.agent.graph.services import Services, Voice
-from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.reading.local import packaged as local_reader
 from taskloom.agent.reading.with_memory import read_with_memory
 from taskloom.agent.recall.experiences import ExperiencedInterpreter
 from taskloom.agent.recall.longterm import BUFFER, LongTerm
@@ -42,7 +42,7 @@ BERGEN = "Book a hotel in Bergen from June 3 to June 5 for two people."
 def services(home: Path, store: Any) -> Services:
     """Rules, and a long-term memory in a store, or in what a function opens."""
     template = TemplateResponder()
-    voice = Voice(ExperiencedInterpreter(Rules()), template)
+    voice = Voice(ExperiencedInterpreter(local_reader()), template)
     opener = store if callable(store) else lambda: store
     longterm = LongTerm(opener, lambda: Outbox(home / "outbox.sqlite"))
     return Services(voice=lambda model: voice, template=template, memory=longterm)
@@ -345,7 +345,7 @@ def test_a_run_without_memory_reads_and_writes_nothing(talk: Talk) -> None:
 
 def test_thread_and_memory_without_a_service_go_on(tmp_path: Path) -> None:
     template = TemplateResponder()
-    voice = Voice(Rules(), template)
+    voice = Voice(local_reader(), template)
     given = Services(voice=lambda model: voice, template=template)
     with Taskloom.open(Settings(home=tmp_path), services=given) as app:
         assert app.longterm is None
@@ -644,7 +644,7 @@ def test_going_to_and_fro_between_threads_costs_no_call_a_turn(tmp_path: Path, s
             return ()
 
     template, narrator = TemplateResponder(), Counts()
-    voice = Voice(ExperiencedInterpreter(Rules()), template)
+    voice = Voice(ExperiencedInterpreter(local_reader()), template)
     longterm = LongTerm(
         lambda: store,
         lambda: Outbox(tmp_path / "o.sqlite"),

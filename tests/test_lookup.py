@@ -123,8 +123,8 @@ def test_the_likeliest_choices_are_those_of_all(rows: list[list[int]]) -> None:
 def test_all_candidates_go_down_the_trees_as_each_does() -> None:
     rng, names = np.random.default_rng(1), _fitted()["signs"]
     found = [dict(zip(names, rng.normal(size=len(names)), strict=True)) for _ in range(5)]
-    assert probabilities(found, 0.3) == [probabilities([one], 0.3)[0] for one in found]
-    tree, given = _fitted()["trees"][0], [*found[0].values(), 0.3]
+    assert probabilities(found) == [probabilities([one])[0] for one in found]
+    tree, given = _fitted()["trees"][0], [*found[0].values()]
     while isinstance(tree, list):
         tree = tree[2] if given[tree[0]] <= tree[1] else tree[3]
     at = _planted().roots[0]

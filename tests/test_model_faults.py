@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import pytest
 
-from taskloom.agent.reading.network import Packaged
+from taskloom.agent.reading.local import packaged
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.memory.tasks import TaskGraph, TaskNode
@@ -136,9 +136,9 @@ def server() -> Iterator[OpenAIServer]:
 @pytest.fixture(autouse=True, scope="module")
 def _network_read_once() -> Iterator[None]:
     """Reading its files for each fault would take most of the time."""
-    network = Packaged()
+    reader = packaged()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("taskloom.agent.graph.wiring.Packaged", lambda: network)
+        patch.setattr("taskloom.agent.graph.wiring.packaged_reader", lambda: reader)
         yield
 
 

@@ -16,7 +16,7 @@ from taskloom.agent.graph.services import Services, Voice
 from taskloom.agent.models.chat import ModelSettings
 from taskloom.agent.models.narrator import Narrator
 from taskloom.agent.models.openai import OpenAIModel
-from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.reading.local import packaged as local_reader
 from taskloom.agent.recall.experiences import ExperiencedInterpreter
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.replying.templates import TemplateResponder
@@ -211,7 +211,7 @@ Open = Callable[[], Taskloom]
 def opened(tmp_path: Path, narrator: Narrator) -> Open:
     """Opens a Taskloom that reads by rules and tells sessions by a model; its store outlives it."""
     store, template = InMemoryStore(HashEmbedder(dimension=256)), TemplateResponder()
-    voice = Voice(ExperiencedInterpreter(Rules()), template)
+    voice = Voice(ExperiencedInterpreter(local_reader()), template)
 
     def open_() -> Taskloom:
         longterm = LongTerm(lambda: store, lambda: Outbox(tmp_path / "outbox.sqlite"), None, lambda: narrator)

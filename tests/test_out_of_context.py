@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from taskloom.agent.grounding.grounder import ground
-from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.grounding.exact import ground_exactly as ground
+from taskloom.agent.reading.local import packaged as local_reader
 from taskloom.agent.replying.checking import faults_of
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.turn.brief import Brief
@@ -104,7 +104,7 @@ def holds_after(steps: Sequence[Step], view: View, said: str) -> TaskGraph:
 @pytest.mark.parametrize("name", PLANS)
 def test_words_from_elsewhere_do_no_harm(name: str) -> None:
     words = sorted({turn["user"] for dialogue in dialogues() for turn in dialogue.said})
-    rules = Rules()
+    rules = local_reader()
     for said in Random(name).sample(words, A_PLAN):
         for asked in {False, name in OPEN}:
             view = view_of(name, asked=asked)

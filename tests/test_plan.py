@@ -22,10 +22,9 @@ from taskloom.agent.reading.beam import BAD, likeliest
 from taskloom.agent.reading.frames import framed
 from taskloom.agent.reading.local import READINGS, Local
 from taskloom.agent.reading.network import Packaged
-from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.reading.sense import makes_sense
 from taskloom.agent.reading.signs import Candidate, effects, signs
-from taskloom.agent.reading.trust import at_home, probabilities
+from taskloom.agent.reading.trust import probabilities
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.clauses import Clause, Mention, Parse
@@ -522,20 +521,14 @@ def test_trust_is_a_probability_and_less_where_nothing_is_read() -> None:
     parse = parsed(text)
     view = View(TaskGraph())
     read = assemble(parse.clauses, text, view).operations
-    candidates = [
-        Candidate("rules", read, parse),
-        Candidate("network", read, parse),
-        Candidate("network", (), parse),
-    ]
-    _, whole, nothing = probabilities(signs(text, view, candidates), at_home(parse))
+    whole, nothing = probabilities(signs(text, view, [Candidate(read, parse), Candidate((), parse)]))
     assert 0 < nothing < whole < 1
 
 
 def test_readings_that_would_do_the_same_are_one_and_stand_together() -> None:
     text = "dinner saturday, ann and the cake"
     view = View(DINNER, turn=3)
-    local = Local(Rules(), NETWORK)
-    _, *tried = local.readings(local.rules.read(text, view), text, framed(text, view), view)
+    tried = Local(NETWORK).readings(text, framed(text, view), view)
     assert len({effects(one.candidate.operations) for one in tried}) > 1
     assert len(tried) < len(NETWORK(text, "", READINGS))
     assert max(tried, key=lambda one: one.candidate.share) == tried[0]
@@ -557,7 +550,6 @@ def test_a_muddle_is_asked_about(app: Taskloom) -> None:
 def test_an_answer_says_what_was_not_understood(monkeypatch: pytest.MonkeyPatch, app: Taskloom) -> None:
     with monkeypatch.context() as nothing_is_sure:
         nothing_is_sure.setattr("taskloom.agent.reading.local.ACT", 1.1)
-        nothing_is_sure.setattr("taskloom.agent.reading.local.ACT_AT_HOME", 1.1)
         nothing_is_sure.setattr("taskloom.agent.reading.local.PROPOSE", 1.1)
         assert NOT_UNDERSTOOD in app.talk("we need to paint the fence before sunday", thread="missed").reply
     assert not app.tasks("missed")
@@ -570,7 +562,6 @@ def test_an_answer_says_what_was_not_understood(monkeypatch: pytest.MonkeyPatch,
 
 def test_a_yes_does_what_was_proposed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("taskloom.agent.reading.local.ACT", 1.1)
-    monkeypatch.setattr("taskloom.agent.reading.local.ACT_AT_HOME", 1.1)
     monkeypatch.setattr("taskloom.agent.reading.local.PROPOSE", 0.0)
     with Taskloom.open(Settings(home=tmp_path, memory=False)) as app:
         asked = app.talk("we need to paint the fence before sunday", thread="t")
@@ -580,9 +571,10 @@ def test_a_yes_does_what_was_proposed(monkeypatch: pytest.MonkeyPatch, tmp_path:
         assert any("fence" in node.title for node in app.tasks("t").active)
 
 
-def test_what_is_plain_is_read_by_the_patterns_alone() -> None:
-    local = Local(Rules(), lambda *_: pytest.fail("the network was asked"))
-    assert local.read("undo", View(DINNER, turn=3)).by == "rules"
+def test_what_is_plain_is_read_without_the_network() -> None:
+    local = Local(lambda *_: pytest.fail("the network was asked"))
+    (step,) = local.read("undo", View(DINNER, turn=3)).steps
+    assert step.act == "undo"
 
 
 def test_a_parse_is_data() -> None:

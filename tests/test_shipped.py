@@ -12,7 +12,7 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
 from taskloom.agent.graph.services import Voice
 from taskloom.agent.graph.wiring import default_services, equipment_of, loaded_tools
-from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.reading.local import packaged as local_reader
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
@@ -124,7 +124,7 @@ def test_what_the_bank_has_joins_the_prompt_that_chooses_tools(tmp_path: Path) -
 
     (tmp_path / "rules.md").write_text("The office is closed on Sundays.\n")
     given = settings(tmp_path, BANK)
-    voice = Voice(Rules(), TemplateResponder(), Asks())
+    voice = Voice(local_reader(), TemplateResponder(), Asks())
     services = replace(default_services(given), voice=lambda _: voice)
     with Taskloom.open(given, services=services) as app:
         app.talk("Plan a lunch for the team.")

@@ -21,7 +21,7 @@ from taskloom.agent.models import prompts
 from taskloom.agent.models.chooser import ModelChooser
 from taskloom.agent.models.openai import chat_client, chat_model
 from taskloom.agent.models.responder import ModelResponder
-from taskloom.agent.reading.patterns.rules import Rules
+from taskloom.agent.reading.local import packaged as local_reader
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.store import Threads
@@ -61,13 +61,13 @@ class Planning:
 
 
 def talk(given: Settings, tool: Equipped) -> Turn:
-    """A turn by rules that calls a tool from its slots."""
+    """A turn without a model that calls a tool from its slots."""
     template = TemplateResponder()
     services = Services(
-        lambda _: Voice(Rules(), template), template, tools=Equipment(registry=Registry([tool]))
+        lambda _: Voice(local_reader(), template), template, tools=Equipment(registry=Registry([tool]))
     )
     with Taskloom(Threads(given.home), services) as app:
-        return app.talk("Plan a trip to Rome")
+        return app.talk("Plan a trip. The destination is Rome.")
 
 
 def poem(given: Settings, name: str = "poem") -> Equipped:
@@ -138,10 +138,10 @@ def test_tools_side_by_side_are_added_up(server: OpenAIServer, given: Settings) 
     template = TemplateResponder()
     tools = [poem(given, name) for name in ("poem", "song")]
     services = Services(
-        lambda _: Voice(Rules(), template), template, tools=Equipment(registry=Registry(tools))
+        lambda _: Voice(local_reader(), template), template, tools=Equipment(registry=Registry(tools))
     )
     with Taskloom(Threads(given.home), services) as app:
-        assert app.talk("Plan a trip to Rome").model_calls == 2
+        assert app.talk("Plan a trip. The destination is Rome.").model_calls == 2
         assert app.talk("Where to?").model_calls == 0
 
 

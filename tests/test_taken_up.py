@@ -7,7 +7,6 @@ import pytest
 from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.language.wording import DID_YOU_MEAN
 from taskloom.agent.reading.local import Local
-from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.reading.taken_up import taken_up
 from taskloom.agent.turn.clauses import Clause, Parse
 from taskloom.agent.turn.reading import Reading, View
@@ -77,13 +76,13 @@ def _local(monkeypatch: pytest.MonkeyPatch, act: str, reading: Reading) -> Local
         return reading if view.question is None else read(self, utterance, view)
 
     monkeypatch.setattr(Local, "read", given)
-    return Local(Rules(), lambda text, _, __: (Parse((Clause(act, text),), 1.0, (0.0,) * 384),))
+    return Local(lambda text, _, __: (Parse((Clause(act, text),), 1.0, (0.0,) * 384),))
 
 
 def test_a_sure_message_accepts_the_proposal_and_does_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     said, view = "the garden order has Ann", _asked(TRIP, *ORDER)
     add = Step(text=said, act="add", within_task="t2", items=())
-    reading = _local(monkeypatch, "add", Reading((add,), by="network")).read(said, view)
+    reading = _local(monkeypatch, "add", Reading((add,))).read(said, view)
     assert [step.act for step in reading.steps] == ["yes", "add"]
     assert ground_exactly(reading.steps, view)[:2] == tuple(
         one.model_copy(update={"said": said}) for one in ORDER
@@ -102,5 +101,5 @@ def test_an_unsure_message_keeps_the_proposal_open(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_question_takes_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    local = _local(monkeypatch, "ask.value", Reading((), by="network"))
+    local = _local(monkeypatch, "ask.value", Reading(()))
     assert local._taking_up("when is the garden order?", _asked(TRIP, *ORDER)) is None

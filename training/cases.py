@@ -6,7 +6,7 @@ judged. The turns are those of
 - training/dialogues, judged by their annotated changes;
 - the recorded dialogues of tests/recordings, on the plans that a model's replies made, judged by what their
   authors expect;
-- the dialogues of tests/, which the patterns were written for: what they hold is to be trusted;
+- the dialogues of tests/, on the plans that clauses as annotated (training/spent) make;
 - forms of authors whom the network has not read, said of plans that are made up (plans.py).
 """
 
@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 from unittest.mock import patch
@@ -27,19 +28,20 @@ sys.path[:0] = [str(ROOT), str(ROOT / "training")]
 import forms  # noqa: E402
 import gold  # noqa: E402
 import plans  # noqa: E402
-from lines import load  # noqa: E402
+from lines import SPENT, load, read_files  # noqa: E402
 
 from taskloom.agent.cli.script import task_records  # noqa: E402
+from taskloom.agent.grounding.resolving.assemble import assemble  # noqa: E402
 from taskloom.agent.reading import gate, local  # noqa: E402
 from taskloom.agent.reading.frames import framed  # noqa: E402
 from taskloom.agent.reading.network import Packaged  # noqa: E402
-from taskloom.agent.reading.patterns.rules import Rules  # noqa: E402
 from taskloom.agent.reading.signs import Candidate  # noqa: E402
 from taskloom.agent.replying.templates import TemplateResponder  # noqa: E402
 from taskloom.agent.turn.brief import Brief  # noqa: E402
-from taskloom.agent.turn.reading import View  # noqa: E402
+from taskloom.agent.turn.reading import Reading, View  # noqa: E402
 from taskloom.agent.turn.state import Change  # noqa: E402
 from taskloom.agent.turn.state import Turn as State  # noqa: E402
+from taskloom.agent.turn.steps import Step  # noqa: E402
 from taskloom.memory.claims import answer  # noqa: E402
 from taskloom.memory.operations import Check, Clarify, Operation, apply  # noqa: E402
 from tests.judging import dialogues, faults, played, rules_only  # noqa: E402
@@ -53,7 +55,7 @@ _OUTCOMES: dict[gold.Outcome, Outcome] = {"right": "held", "asked": "asked", "wr
 class Case:
     """A turn: where it is from, who wrote it, the plan it met, what could be made of it, what comes of each.
 
-    candidates: that of the patterns first. outcomes: of the candidates, in their order.
+    outcomes: of the candidates, in their order.
     """
 
     source: str
@@ -68,13 +70,12 @@ class Cases:
     """Turns, read as the product reads them."""
 
     def __init__(self) -> None:
-        self.local = local.Local(Rules(), Packaged())
+        self.local = local.Local(Packaged())
 
     def candidates(self, text: str, view: View) -> tuple[Candidate, ...]:
         """What can be made of a text."""
         plain = framed(text, view)
-        by_rules = self.local.by_rules(text, plain, view)
-        return tuple(one.candidate for one in self.local.readings(by_rules, text, plain, view))
+        return tuple(one.candidate for one in self.local.readings(text, plain, view))
 
     def annotated(self, split: str, every: int = 1) -> Iterator[Case]:
         """The turns of a split of training/dialogues; every: of how many dialogues one is taken."""
@@ -111,12 +112,12 @@ class Cases:
                 yield replace(case, author=file.stem.split("_")[0])
 
     def own(self, every: int = 1) -> Iterator[Case]:
-        """The turns of the dialogues of tests/ as the patterns read them."""
+        """The turns of the dialogues of tests/, on the plans that clauses as annotated make."""
         seen: list[tuple[str, View]] = []
 
-        def noting(self: local.Local, utterance: str, view: View) -> Any:
+        def noting(_: local.Local, utterance: str, view: View) -> Any:
             seen.append((utterance, replace(view, examples=tuple)))
-            return self.rules.read(utterance, view)
+            return annotated_reading(utterance, view)
 
         with (
             tempfile.TemporaryDirectory() as home,
@@ -129,12 +130,9 @@ class Cases:
                 for number, want in enumerate(dialogue.said):
                     record, text = records[number], want["user"]
                     view = next((v for t, v in seen if t == text and v.turn == record["turn"]), None)
-                    if view is None or gate.needs_no_model(self.local.rules.read(text, view), text, view):
+                    if view is None or gate.bare_reading(text, view) is not None:
                         continue
-                    before = records[number - 1] if number else None
-                    case = self._case("own", text, view, before, want)
-                    held: Outcome = "silent" if faults(record, before, want) else "held"
-                    yield replace(case, outcomes=(held, *case.outcomes[1:]))
+                    yield self._case("own", text, view, records[number - 1] if number else None, want)
 
     def formed(self, count: int, seed: int) -> Iterator[Case]:
         """So many forms of authors whom the network has not read, said of plans that are made up."""
@@ -147,6 +145,26 @@ class Cases:
         found = self.candidates(text, view)
         outcomes = tuple(_judged(text, view, one, before, want) for one in found)
         return Case(source, "", text, view, found, outcomes)
+
+
+@cache
+def _spent() -> dict[str, gold.Turn]:
+    """The turns of tests/ as annotated, by their words without spaces."""
+    spent = read_files(sorted(SPENT.glob("tests*.txt")))
+    return {_closed(turn.text): turn for dialogue in spent for turn in dialogue.turns}
+
+
+def _closed(text: str) -> str:
+    return "".join(text.split())
+
+
+def annotated_reading(utterance: str, view: View) -> Reading:
+    """What an utterance of tests/ says as annotated; not understood where it is not."""
+    turn = _spent().get(_closed(utterance))
+    if turn is None:
+        return Reading((Step(text=utterance, act="chat"),))
+    steps = assemble(gold.clauses_of(turn), utterance, view).steps
+    return Reading(steps or (Step(text=utterance, act="chat"),))
 
 
 def _judged(

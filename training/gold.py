@@ -23,14 +23,12 @@ from typing import Literal, TypeAlias
 from lines import Change, Dialogue, Turn, load, path_key
 
 from taskloom.agent.grounding.exact import ground_exactly
-from taskloom.agent.grounding.grounder import ground
 from taskloom.agent.grounding.resolving.assemble import assemble
 from taskloom.agent.language.values import NUMBER_WORDS
 from taskloom.agent.language.words import kind_name, singular, slot_name
 from taskloom.agent.reading.heard import heard
 from taskloom.agent.reading.local import Local
 from taskloom.agent.reading.network import Packaged
-from taskloom.agent.reading.patterns.rules import Rules
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.turn.brief import Brief
 from taskloom.agent.turn.clauses import Clause, Mention
@@ -397,14 +395,14 @@ def _mentions(expected: str, reply: str) -> bool:
 # ---- playing --------------------------------------------------------------------------------------
 
 
-def rules(turn: Turn, view: View) -> Sequence[Operation]:
-    """The patterns alone."""
-    return ground(Rules().read(turn.text, view).steps, view)
-
-
 def annotated(turn: Turn, view: View) -> Sequence[Operation]:
     """A reader that reads as annotated: what is lost then is lost in grounding."""
-    clauses = [
+    return assemble(clauses_of(turn), turn.text, view).operations
+
+
+def clauses_of(turn: Turn) -> list[Clause]:
+    """The clauses of a turn as annotated."""
+    return [
         Clause(
             clause.act,
             turn.text[clause.start : clause.end],
@@ -416,7 +414,6 @@ def annotated(turn: Turn, view: View) -> Sequence[Operation]:
         )
         for number, clause in enumerate(turn.clauses)
     ]
-    return assemble(clauses, turn.text, view).operations
 
 
 _NETWORK = Packaged()
@@ -427,16 +424,15 @@ def network(turn: Turn, view: View) -> Sequence[Operation]:
     return assemble(_NETWORK(turn.text, heard(view))[0].clauses, turn.text, view).operations
 
 
-_LOCAL = Local(Rules(), _NETWORK)
+_LOCAL = Local(_NETWORK)
 
 
 def both(turn: Turn, view: View) -> Sequence[Operation]:
-    """The local reader as it is: the patterns or the network, or a question."""
-    reading = _LOCAL.read(turn.text, view)
-    return (ground if reading.by == "rules" else ground_exactly)(reading.steps, view)
+    """The local reader as it is: what is most likely right, or a question."""
+    return ground_exactly(_LOCAL.read(turn.text, view).steps, view)
 
 
-READERS: dict[str, Reader] = {"local": both, "rules": rules, "network": network, "annotated": annotated}
+READERS: dict[str, Reader] = {"local": both, "network": network, "annotated": annotated}
 
 
 def met(dialogue: Dialogue) -> Iterator[tuple[Turn, View, Gold]]:

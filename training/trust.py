@@ -4,11 +4,10 @@
 
 The turns are those of `cases`: of the calibration voice and of some of the train voices (which the network
 has read: they count half) of training/dialogues, of the recorded dialogues of tests/recordings, of the
-dialogues of tests/, which the patterns were written for and the network has read, and forms of authors whom
-it has not read, said of plans that are made up. The authors of HELD_OUT are scored only.
+dialogues of tests/, which the network has read, and forms of authors whom it has not read, said of plans that
+are made up. The authors of HELD_OUT are scored only.
 
-Two parts are fitted: how much an utterance is of the last kind (logistic regression on the network's vector
-of it), and boosted trees on this and what `taskloom.agent.reading.signs` finds in each reading of each turn.
+Boosted trees are fitted on what `taskloom.agent.reading.signs` finds in each reading of each turn.
 What they are worth is told by author: of the recorded dialogues those of HELD_OUT, and those whom the
 network has not read, each scored by what was fitted without it. Needs the extra `dev`;
 twenty minutes on two cores.
@@ -21,7 +20,7 @@ import json
 import os
 import pickle
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -32,9 +31,7 @@ from cases import ROOT, Case, Cases
 from lines import HELD_OUT, SPLITS, UNREAD
 from numpy.typing import NDArray
 from sklearn.ensemble import GradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import cross_val_predict
 
 from taskloom.agent.reading.frames import framed
 from taskloom.agent.reading.signs import signs
@@ -52,24 +49,11 @@ SEED = 1
 class Turns:
     """Turns with the signs of their readings, to fit on and to score."""
 
-    def __init__(self, cases: Sequence[Case], unseen: Set[int]) -> None:
-        """unseen: the numbers of turns that nothing is fitted on."""
+    def __init__(self, cases: Sequence[Case]) -> None:
         self.cases = cases
         told = [signs(framed(case.text, case.view).text, case.view, case.candidates) for case in cases]
         self.names = list(told[0][0])
-        vectors = np.array([case.candidates[0].parse.vector for case in cases])
-        own = np.array([case.source == OWN for case in cases])
-        seen = np.array([at not in unseen for at in range(len(cases))])
-        self.home = LogisticRegression(C=0.3, max_iter=3000).fit(vectors[seen], own[seen])
-        homes = self.home.decision_function(vectors)
-        homes[seen] = cross_val_predict(
-            LogisticRegression(C=0.3, max_iter=3000), vectors[seen], own[seen], cv=5,
-            method="decision_function",
-        )  # fmt: skip
-        self.signs = [
-            np.array([[*one.values(), home] for one in found])
-            for found, home in zip(told, homes, strict=True)
-        ]
+        self.signs = [np.array([[*one.values()] for one in found]) for found in told]
 
     def fit(self, chosen: Iterable[int]) -> GradientBoostingClassifier:
         """Trees on the readings of some turns."""
@@ -116,10 +100,6 @@ def content(turns: Turns, boosted: GradientBoostingClassifier) -> dict[str, Any]
     share = float(boosted.init_.class_prior_[1])
     return {
         "signs": turns.names,
-        "home": {
-            "bias": round(float(turns.home.intercept_[0]), 5),
-            "weights": [round(float(one), 5) for one in turns.home.coef_[0]],
-        },
         "start": round(float(np.log(share / (1 - share))), 5),
         "trees": [_plain(one.tree_, 0, boosted.learning_rate) for one in boosted.estimators_[:, 0]],
     }
@@ -139,14 +119,13 @@ def collected() -> list[Case]:
     with ProcessPoolExecutor() as pool:
         for name, cases in zip(WEIGHTS, pool.map(_cases, WEIGHTS), strict=True):
             found += cases
-            first, second, any_ = (
+            first, any_ = (
                 sum("held" in case.outcomes[part] for case in cases) / len(cases)
-                for part in (slice(1), slice(1, 2), slice(None))
+                for part in (slice(1), slice(None))
             )
             print(
-                f"{name}, {len(cases)} turns: the patterns hold {first:.1%}, the network's best reading "
-                f"{second:.1%}, any reading {any_:.1%}", flush=True,
-            )  # fmt: skip
+                f"{name}, {len(cases)} turns: the best reading holds {first:.1%}, any {any_:.1%}", flush=True
+            )
     return found
 
 
@@ -175,7 +154,7 @@ def main() -> None:
         if args.cases is not None:
             args.cases.write_bytes(pickle.dumps(cases))
     unseen = {at for at, case in enumerate(cases) if case.source == RECORDED and case.author in HELD_OUT}
-    turns, seen = Turns(cases, unseen), sorted(set(range(len(cases))) - unseen)
+    turns, seen = Turns(cases), sorted(set(range(len(cases))) - unseen)
     boosted = turns.fit(seen)
     args.out.write_text(json.dumps(content(turns, boosted), separators=(",", ":")) + "\n", encoding="utf-8")
     print(f"{args.out}: fitted on {len(seen)} turns, {args.out.stat().st_size / 1e3:.0f} kB", flush=True)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from taskloom.agent.grounding.asking_first import only_asks
-from taskloom.agent.language.smalltalk import clause_act
 from taskloom.agent.language.wording import word_set
+from taskloom.agent.language.words import REMOVE
 from taskloom.agent.reading.gate import is_yes
 
 from .commands import command_of
 
+_CHANGING = re.compile(
+    rf"(?:{REMOVE}|set|change|move|switch|swap|replace|rename|revert|undo|restore|resume|pause|mark|tick|assign"
+    r"|reset|split|merge|reuse|push|bump|postpone|substitute|exchange|raise|lower|increase|double|halve|keep|put"
+    r"|make (?:it|that|this|the)|hold|go back|never ?mind|add|invite|bring|actually|let'?s|hand|use|un-?pause"
+    r"|reinstate|reactivate|suspend|take)\b",
+    re.IGNORECASE,
+)
 Verdict = Literal["yes", "no", "left", "unclear"]
 
 WANTED = "Please answer y or n. A question or another request leaves it as it is."
@@ -36,7 +44,7 @@ def verdict(said: str) -> Verdict:
         return "no"
     turned = {*words} & _TURNS or words[:2] == ["never", "mind"] or words[0] in _NO
     asks = (text.endswith("?") or only_asks(text)) and len(words) > 1
-    wants = command_of(text) or (clause_act(text) and len(words) > 2)
+    wants = command_of(text) or (_CHANGING.match(text) and len(words) > 2)
     return "left" if turned or asks or wants else "unclear"
 
 

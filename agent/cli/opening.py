@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LIBRARIES = (
     "langchain_core.messages", "langchain_core.tracers.base", "langgraph.runtime", "langgraph.graph",
-    "taskloom.agent.reading.patterns.rules", "taskloom.agent.reading.local", "taskloom.agent.cli.chat",
+    "taskloom.agent.reading.local", "taskloom.agent.cli.chat",
 )  # fmt: skip
 """What is loaded, in steps between which one can leave."""
 

@@ -111,9 +111,8 @@ def classify_intent(state: State, runtime: Runtime[Context], *, services: Servic
     turn = turn_of(state)
     if not turn.steps:
         return {}
-    ground = services.ground if turn.by == "rules" else services.exactly
     view = view_of(state, turn.number, context_of(runtime), services)
-    operations = ground(turn.steps, view)
+    operations = services.ground(turn.steps, view)
     if not all(step.kind for step in turn.steps if step.act != "ask"):  # these are told in questions, too
         operations = question_before(operations, turn.utterance, view.graph)
     question = next((operation for operation in operations if isinstance(operation, Clarify)), None)

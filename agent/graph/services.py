@@ -8,7 +8,6 @@ from datetime import datetime
 
 from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.grounding.exact import ground_exactly
-from taskloom.agent.grounding.grounder import ground
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.replying.templates import faults_of
 from taskloom.agent.settings import Style
@@ -35,19 +34,17 @@ class Services:
     """All that the nodes use and do not make: given to `build_graph` once.
 
     voice: gives the voice for the model a run asks for ('' for the configured one, 'rules' for none).
-    template: answers without a model, when there is none, or when the model's reply is not right.
-    replies: who answers, where the run does not say. ground: from steps in words to operations; exactly: from
-    those that name tasks by id. check: what is wrong with a reply, in words. memory: what lasts beyond a
-    thread; None for nothing. tools: what tasks are carried out with; None for nothing. loads: what can be
-    loaded before the first turn, which else loads it.
+    template: answers without a model, when there is none, or when the model's reply is not right. replies:
+    who answers, where the run does not say. ground: from steps to operations. check: what is wrong with a
+    reply, in words. memory: what lasts beyond a thread; None for nothing. tools: what tasks are carried out
+    with; None for nothing. loads: what can be loaded before the first turn, which else loads it.
     """
 
     voice: Callable[[str], Voice]
     template: Responder
     replies: Style = "auto"
     clock: Callable[[], datetime] = datetime.now
-    ground: Grounding = ground
-    exactly: Grounding = ground_exactly
+    ground: Grounding = ground_exactly
     check: Callable[[str, Brief], Sequence[str]] = faults_of
     memory: LongTerm | None = None
     tools: Equipment | None = None

@@ -12,10 +12,7 @@ from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.language.foreign import English
 from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.reading.gate import Gate
-from taskloom.agent.reading.local import Local
-from taskloom.agent.reading.network import Packaged
-from taskloom.agent.reading.patterns.rules import Rules
-from taskloom.agent.reading.slots import Slots
+from taskloom.agent.reading.local import packaged as packaged_reader
 from taskloom.agent.recall.experiences import ExperiencedInterpreter
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.replying.templates import TemplateResponder
@@ -60,23 +57,23 @@ def default_services(
         from taskloom.agent.models.langchain import name_of
 
         given = given.model_copy(update={"model": name_of(model)})
-    network, template, chats = Packaged(), TemplateResponder(), _chats(given, model)
+    template, chats = TemplateResponder(), _chats(given, model)
     memory = longterm_of(given, chats, kept=kept)
-    local = Local(ExperiencedInterpreter(Rules()), network, Slots(network.pieces))
-    rules = English(local)
+    local = packaged_reader()
+    alone = English(ExperiencedInterpreter(local))
 
     @cache
     def voice(model: str) -> Voice:
         name = model or given.model
         if name in NO_MODEL:
-            return Voice(rules, template)
+            return Voice(alone, template)
         from taskloom.agent.models.interpreter import ModelInterpreter  # a second to import
         from taskloom.agent.models.responder import ModelResponder  # a second to import
 
         chat = chats(name)
         interpreter: Interpreter = English(replace(local, answered=True))
         if given.reader != "local":
-            interpreter = Gate(rules, ModelInterpreter(chat, rules), given.reader, local.fills)
+            interpreter = Gate(ModelInterpreter(chat, alone), given.reader, local.fills)
         from taskloom.agent.models.chooser import ModelChooser
 
         return Voice(interpreter, ModelResponder(chat), ModelChooser(chat))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from taskloom.agent.language import patterns as re
 from taskloom.agent.language.wording import clip, join, the, title_of
 from taskloom.memory.operations import Check, Clarify, Operation
 from taskloom.memory.tasks import TaskGraph

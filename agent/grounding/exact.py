@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from taskloom.agent.grounding.ladder.workspace import exchanged, renewed, same_value
+from taskloom.agent.grounding.workspace import exchanged, renewed, same_value
 from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.wording import DID_YOU_MEAN, base, clip, entries, join
 from taskloom.agent.language.words import content, singular, slot_name

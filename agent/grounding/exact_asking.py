@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from taskloom.agent.grounding.ladder.asking import has_former
 from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.typed import names_a_type, type_of
 from taskloom.agent.language.wording import base, clip, word_set
 from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import is_member, is_person_slot
+from taskloom.agent.plan.roles import has_former, is_member, is_person_slot
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.claims import DONE, READY
 from taskloom.memory.operations import (

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taskloom.agent.grounding.ladder.workspace import renewed
+from taskloom.agent.grounding.workspace import renewed
 from taskloom.agent.language import clarifications
 from taskloom.agent.language.wording import clip
+from taskloom.agent.plan.roles import tool_results
+from taskloom.agent.turn.calls import rerun_operation
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Check, Question, Remove, Restore, Rollback, Undo, undoable
 from taskloom.memory.tasks import TaskNode
@@ -81,6 +83,11 @@ class Back(Places):
                 number for number, state in states if (state.value, state.title) != (node.value, node.title)
             ]
             self.do(Rollback(task=node.id, to=other[-1] if other else None), step.text)
+
+    def _again(self, step: Step) -> None:
+        """A result is open again; whatever gave it gives it once more."""
+        for node in tool_results(self.graph, step.target, self.focus):
+            self.do(rerun_operation(node), step.text)
 
     def _former_of(self, step: Step) -> TaskNode:
         """The slot that goes back; of a task that never changed itself, the part that was changed last."""

@@ -6,9 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from taskloom.agent.grounding.ladder.amounts import relative
-from taskloom.agent.grounding.ladder.people import in_style
-from taskloom.agent.grounding.ladder.workspace import renewed
+from taskloom.agent.grounding.workspace import renewed
 from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.moving import shift_datetime
 from taskloom.agent.language.wording import base, clip, join, word_set
@@ -41,6 +39,7 @@ class Parts(Places):
 
     def _split(self, step: Step) -> None:
         target = self.target(step)
+        hour = next((one.value for one in self.graph.parts(target.id) if one.name == "time"), None) or ""
         if any(is_part(part) for part in self.graph.parts(target.id)):
             self.do(Merge(task=target.id), step.text)
             target = self.graph[target.id]
@@ -66,7 +65,7 @@ class Parts(Places):
                 title=self._part_title(target, part, ids, number),
                 members=tuple(ids),
                 values=tuple(
-                    (slot_name(detail.slot), in_style(self.graph, target, detail))
+                    (slot_name(detail.slot), in_style(hour if detail.slot == "time" else "", detail.value))
                     for detail in (*_others(part, [self.graph[key] for key in ids]), *part.details)
                 ),
             )
@@ -177,3 +176,32 @@ def shift_text(text: str, sign: str, amount: str, now: datetime) -> str | None:
         return new
     unit = re.search(r"min|hour|hr|day|night|week|month|year", amount.lower())
     return values.shift_number(text, sign, amount) if unit and unit[0] in text.lower() else None
+
+
+_FACTORS = {"double": "*2", "twice": "*2", "triple": "*3", "half": "*0.5", "halve": "*0.5"}
+_TIMES = re.compile(rf"({'|'.join(_FACTORS)})\b(?! an?\b| hour| day)")
+_LESS = r"earlier|sooner|less|fewer|before|down|shorter|minus|lower|forward"
+_WAYS = re.compile(rf"\b(?:{_LESS}|later|more|after|up|longer|plus|higher|by|back)\b")
+
+
+def relative(change: str) -> str:
+    """A change with its sign first: 'two days later' as '+two days', 'double' as '*2', '+3' as it is."""
+    change = change.strip()
+    if change[:1] in ("+", "-", "*"):
+        return change
+    lowered = change.lower()
+    if times := _TIMES.match(lowered):
+        return _FACTORS[times[1]]
+    fewer = re.search(rf"\b(?:{_LESS})\b", lowered)
+    return ("-" if fewer else "+") + " ".join(_WAYS.sub(" ", lowered).split())
+
+
+def in_style(former: str, value: str) -> str:
+    """A time written as the former one is: '4' as '4 PM' after '2 PM'."""
+    half = re.search(r"\s*([ap])\.?m\.?$", former, re.IGNORECASE)
+    hour = re.match(r"\d+", value)
+    if half is None or hour is None or not re.fullmatch(r"[\d:]+(?: ?(?:-|to|until) ?[\d:]+)?", value):
+        return value
+    if int(hour[0]) <= 11 and not (int(hour[0]) >= 8 and half[1].lower() == "p"):
+        return value + half[0]
+    return f"{value} {'AM' if int(hour[0]) < 12 else 'PM'}" if int(hour[0]) >= 10 else value

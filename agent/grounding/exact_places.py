@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
 
-from taskloom.agent.grounding.ladder.workspace import Ground, same_value
+from taskloom.agent.grounding.workspace import Ground, same_value
 from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.typed import kind_of, type_named
 from taskloom.agent.language.wording import base, clip, entries, join
 from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import is_member
+from taskloom.agent.plan.roles import is_member, is_person_slot, stems_of, words_of
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import Add, Link, Operation, Update
@@ -77,7 +77,7 @@ class Places(Ground):
         fresh = [node for node in same if node.id in self.new]
         found = fresh or [node for node in same if node.active] or same
         if not found:
-            hits = [hit.node for hit in self.hits(words, gone=gone) if hit.covered > 0.99]
+            hits = [node for node in self._covering(wanted) if node.active or gone]
             found = [node for node in hits if node.active] or hits
             roots = [node for node in found if node.parent is None]
             found = roots if len(roots) == 1 else found
@@ -85,6 +85,19 @@ class Places(Ground):
             options = [self.describe(node) for node in found[:6]]
             raise Doubt(clarifications.WHICH_ONE(words=clip(words, 60)), options)
         return found[0] if found else None
+
+    def _covering(self, wanted: frozenset[str]) -> list[TaskNode]:
+        """The tasks that have one of these stems, and all of them with what they are part of and have."""
+        index = self.graph.index(stems_of)
+        keys = dict.fromkeys(key for stem in wanted for key in index.get(stem, ()))
+        return [self.graph[key] for key in keys if wanted <= self._words_around(self.graph[key])]
+
+    def _words_around(self, node: TaskNode) -> frozenset[str]:
+        own = words_of(node) if node.active else stems_of(node)
+        parts = (
+            part for part in self.graph.parts(node.id) if not is_member(part) or is_person_slot(part)
+        )  # fmt: skip
+        return own.union(*map(words_of, (*self.graph.ancestors(node.id), *parts)))
 
     def target(self, step: Step, *, gone: bool = False) -> TaskNode:
         """The task or slot that a step is about.

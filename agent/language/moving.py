@@ -6,12 +6,12 @@ what it would be (three days after "June"), there is no answer, and the user is 
 
 from __future__ import annotations
 
+import re
 from calendar import monthrange
 from datetime import date, datetime, timedelta
 
 from taskloom.memory.words import MONTHS, NUMBERS, WEEKDAYS
 
-from . import patterns as re
 from .values import NUMBER_WORDS, duration_of, kind_of, number_of
 
 _MONTH = (

@@ -6,11 +6,10 @@ plain request. Whether they are followed is decided by what long-term memory has
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from taskloom.memory.pointing import of_the_past, without_pointers
-
-from . import patterns as re
 
 _REQUEST = (
     r"^(?:(?:please|ok(?:ay)?|hi|hello|hey|well|so|and|also|now)\W+)*(?:(?:can|could|would|will) you (?:please )?|let'?s |help me |i'?d (?:like|love) (?:to )?"

@@ -7,6 +7,7 @@ model (`agent/models/narrator.py`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Sequence
 
 from taskloom.memory.consolidate import Exchange
@@ -14,8 +15,6 @@ from taskloom.memory.ranking import stems
 from taskloom.memory.records import Fact, record_id
 from taskloom.memory.words import STOP, fold
 
-from . import patterns as re
-from .smalltalk import HYPOTHETICAL
 from .wording import word_set
 from .words import CONTAINERS, DO, EVENTS, MOODS
 
@@ -85,15 +84,23 @@ _AND_STATES = re.compile(
 _REFERS = re.compile(r"\b(?:it|them|him|her|that|too|also|neither|either|so)\b", re.IGNORECASE)
 _PLANNED = (EVENTS | CONTAINERS) - {"birthday", "anniversary"}
 _EXACT = re.compile(r"[^\W\d_a-z]|[\d@]")
-_CHOSEN = re.compile(
-    r"(?:is|are|will|would|can|should) (?:be |do )?(?:fine|ok|good|great|perfect|best|better|my|our|the|com)"
-)
 _ATTRIBUTE = re.compile(
     r"\b(?:name|number|address|e-?mail|birthday|anniversary|age|size|colou?r|job|password|code|favou?rite\b.*)$"
 )
 _CALLED = re.compile(r"(?:is|are|was|were) (?:called|named)\b")
 _FILLER = frozenset(
     stems("now always usually often really still also very currently anymore longer any more")
+)
+
+_HYPOTHETICAL = re.compile(
+    r"^(?:what if|what would|suppose|supposing|imagine|(?:just )?hypothetically|in theory|theoretically|maybe"
+    r"|perhaps|i wish|it would(?: have)?|it might|i might|we might|might|if (?:we|i|it|they|only)\b"
+    r"|would it be|(?:i(?:'m| am) )?not sure|i don'?t know|(?:i(?:'ll| will)|let me) think"
+    r"|i(?:'m| am| was| keep|'ve been)? (?:still )?(?:think(?:ing)?|wonder(?:ing)?|consider(?:ing)?"
+    r"|debat\w+) (?:about|of|if|whether)|(?:i |we )?haven'?t decided|undecided|i could|we could|possibly"
+    r"|could be|not decided|who knows|leave it as it is|leave (?:it|everything|that) (?:as|like)|let'?s wait"
+    r"|i wonder|wondering|i keep|we(?:'ll| will) see|let'?s see|in case)\b",
+    re.IGNORECASE,
 )
 
 
@@ -113,18 +120,6 @@ def statements(turns: Sequence[Exchange], changed: Container[int] = ()) -> tuple
             if fact is not None:
                 found[fact.id] = fact
     return tuple(found.values())
-
-
-def tells_of(text: str) -> str | None:
-    """What a sentence tells of somebody else, or of a thing of the user's; None where it is no such sentence.
-
-    Gives the thing ('choir' of 'my choir has moved'), '' for a person as a whole. 'Mia is fine' chooses Mia,
-    it tells nothing of her.
-    """
-    read = _read(text, things=False)
-    if read is None or not (read[0] or read[1]) or _CHOSEN.match(read[2]):
-        return None
-    return read[1]
 
 
 def is_statement(fact: Fact) -> bool:
@@ -176,7 +171,7 @@ def _fact(said: str, turn: Exchange, *, things: bool) -> Fact | None:
     )
     for short, full in _SHORT:
         plain = plain.replace(short, full)
-    read = None if HYPOTHETICAL.match(said) else _read(plain, things=things)
+    read = None if _HYPOTHETICAL.match(said) else _read(plain, things=things)
     if read is None:
         return None
     people, of, predicate = read

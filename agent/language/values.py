@@ -6,6 +6,7 @@ dateparser, phonenumbers, email-validator and price-parser.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect, insort
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +14,6 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from operator import attrgetter
 from typing import Any, Literal
-
-from . import patterns as re
 
 Kind = Literal["date", "time", "duration", "amount", "count", "email", "phone", "url", "percent"]
 

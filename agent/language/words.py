@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from threading import Lock
 
 import snowballstemmer
-
-from . import patterns as re
 
 _STEMMER, _STEMMING = snowballstemmer.stemmer("english"), Lock()
 
@@ -43,22 +42,6 @@ SLOT_GROUPS: dict[str, tuple[str, ...]] = {
     "transport": ("transport", "transportation", "travel by"),
 }  # fmt: skip
 
-# What a value's type says about the slots that it can go to.
-GROUPS_OF_KIND: dict[str, tuple[str, ...]] = {
-    "date": ("date", "deadline"),
-    "time": ("time",),
-    "amount": ("budget",),
-    "duration": ("duration",),
-    "email": ("email",),
-    "phone": ("phone",),
-}
-
-MEMBER_NOUNS = {
-    "participant": "meeting call standup review sync interview workshop session training panel class lesson conference "
-                   "huddle retro retrospective kickoff demo rehearsal practice seminar audit briefing crew",
-    "guest": "party wedding dinner lunch brunch breakfast barbecue bbq picnic birthday reception shower celebration "
-             "hike trip gathering event gala",
-}  # fmt: skip
 
 # Nouns of which a person plans a whole: the object of "plan a ...", "help me with a ...".
 EVENTS = frozenset(
@@ -220,14 +203,6 @@ PLAN_VERB = re.compile(
 )
 
 
-def head_of(words: str) -> str | None:
-    """The stem of the last word that carries meaning."""
-    for word in reversed(words.split()):
-        if stems := content(word):
-            return next(iter(stems))
-    return None
-
-
 @lru_cache(maxsize=16_384)
 def slot_name(words: str) -> str:
     """A short, value-free slot name from the user's words."""
@@ -243,33 +218,8 @@ def kind_name(title: str) -> str:
         bare.lower(),
         maxsplit=1,
     )[0]
-    for word in reversed(re.findall(r"[a-z-]+", head)[-1:] or [""]):
+    last: list[str] = re.findall(r"[a-z-]+", head)[-1:]
+    for word in (*last, *map(singular, last)):
         if word in EVENTS or word in CONTAINERS:
             return word.replace("-", "_")
-        if singular(word) in EVENTS or singular(word) in CONTAINERS:
-            return singular(word)
     return "task"
-
-
-def is_event(title: str) -> bool:
-    """Whether a title names something that is planned as a whole."""
-    return kind_name(title) != "task"
-
-
-def is_project(title: str, name: str = "task") -> bool:
-    """Whether other tasks can be part of it: a trip or a launch, not a call or a haircut.
-
-    name: the last part of its slot; a noun of the user's own ('excursion') was planned as a whole.
-    """
-    kind = kind_name(title)
-    return kind in PROJECTS or (kind == "task" and re.match(r"task\d*$|list\d*$", name) is None)
-
-
-def head_is_event(title: str) -> bool:
-    """Whether the head of a noun phrase is an event: 'trip to Rome', 'team meeting', not 'hotel for the trip'."""
-    head = re.split(r"\s+(?:for|to|in|on|at|with|from|of|about|near|by)\s+|[,:(]", title.lower(), maxsplit=1)[
-        0
-    ].split()
-    return bool(head) and any(
-        word in EVENTS or word in CONTAINERS or singular(word) in EVENTS for word in head[-2:]
-    )

@@ -8,7 +8,6 @@ from functools import lru_cache
 
 from taskloom.agent.language.wording import base, spoken, word_set
 from taskloom.agent.language.words import content
-from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.memory.operations import Add, Clarify, Update, names
 from taskloom.memory.tasks import TaskGraph, TaskNode
@@ -209,21 +208,6 @@ def _plain(text: str) -> str:
     """Lower case, digits for number words, no articles, no punctuation, no plural ending."""
     words = [_NUMBERS.get(word, _SAME.get(word, word)) for word in re.findall(r"\w+", text.lower())]
     return " ".join(_stem(word) for word in words if word not in ("a", "an", "the", "for"))
-
-
-def schema_of(view: View) -> tuple[str, TaskSchema] | None:
-    """The root task that is talked of, and its kind: of the open question, else the one in focus."""
-    choices = view.question.choices if view.question else ()
-    places = [
-        one.parent if isinstance(one, Add) else one.task for one in choices if isinstance(one, Add | Update)
-    ]
-    for key in (*places, *view.focus):
-        if key is None or key not in view.graph:
-            continue
-        root = view.graph.root(key)
-        schema = kind_of(view.graph, root.id, view.schemas) if root.active and root.status != "done" else None
-        return (root.id, schema) if schema else None
-    return None
 
 
 def spoken_slots(text: str, slots: Sequence[str]) -> list[str]:

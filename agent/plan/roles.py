@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from taskloom.agent.language import patterns as re
-from taskloom.agent.language import values
 from taskloom.agent.language.words import content
 from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import is_part
@@ -67,27 +66,33 @@ def tasks_in_role(graph: TaskGraph, role: str) -> Iterator[TaskNode]:
     return filter(_ROLES[role], nodes)
 
 
-def is_known(graph: TaskGraph, words: str) -> bool:
-    """Whether some task, as it is or was, is named by all of these words."""
-    wanted = content(words)
-    if not wanted:
-        return False
-    index = graph.index(stems_of)
-    lists = sorted((index.get(stem, ()) for stem in wanted), key=len)
-    common = set(lists[0]).intersection(*lists[1:])
-    return any(
-        wanted <= words_of(graph[key]) or any(wanted <= words_of(state) for state in graph[key].history)
-        for key in common
-    )
-
-
-def typed_value_in(title: str, slot: str) -> str | None:
-    """The value of a kind that stands in a title, if there is just one."""
-    kind = {"budget": "amount", "number": "time"}.get(slot, slot)
-    found = [span.text for span in values.spot(title) if span.kind == kind]
-    return found[0] if len(found) == 1 else None
-
-
 def is_person_slot(node: TaskNode) -> bool:
     """Whether a task is a person: a participant, a guest, an assignee."""
     return is_person_name(node.name)
+
+
+def has_former(node: TaskNode) -> bool:
+    """Whether a task held another value, or had another title, before."""
+    present = node.value if node.value is not None else node.title
+    return any((state.value if state.value is not None else state.title) != present for state in node.history)
+
+
+def tool_results(graph: TaskGraph, words: str, focus: Iterable[str]) -> tuple[TaskNode, ...]:
+    """Results of tools that words name: by title or slot, not by what they say.
+
+    Without words those in the tree that the talk is about: the ones out of date, else the latest ones.
+    """
+    results = [node for node in graph.active if node.source.startswith("tool:")]
+    if wanted := content(words):
+        exact = [node for node in results if content(node.title) == wanted]
+        kinds = [
+            node
+            for node in results
+            if wanted <= content(f"{node.name} {node.source.removeprefix('tool:')}".replace("_", " "))
+        ]
+        return tuple(exact or kinds or [node for node in results if wanted <= content(node.title)])
+    root = next((graph.root(key) for key in focus if key in graph), None)
+    near = [node for node in results if root is None or graph.root(node.id) == root] or results
+    stale = [node for node in near if node.stale_since is not None]
+    last = max((node.turn for node in near), default=0)
+    return tuple(stale or [node for node in near if node.turn == last])

@@ -1,4 +1,4 @@
-"""Which utterances need no model, and what a question must not do. Pure, and no reader of its own.
+"""Which utterances need no model. Pure.
 
 The model reads. The local reader spares the call only where nothing can be misread: a bare yes or no to the
 open question, undo and redo, a bare value for the slot that was just asked, and a message that does nothing
@@ -7,14 +7,13 @@ but give slots of task schemas their values, where these are read surely (see `s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from taskloom.agent.language import patterns as re
 from taskloom.agent.language import values
 from taskloom.agent.language.wording import word_set
-from taskloom.agent.language.words import content
 from taskloom.agent.turn.reading import Interpreter, Reading, View
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Add, Update
@@ -37,41 +36,39 @@ NO_VALUE = word_set(
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The model, and the local reader where it is as sure as a reader can be.
+    """The model, and no model where nothing can be misread.
 
-    reader: "auto" lets the local reader spare the call, "model" asks the model always. The model interpreter
-    falls back to the local reader by itself. fills: the local reading of an utterance that does nothing but
-    give slots of task schemas their values; None where that is not sure.
+    reader: "auto" spares the call where that can be, "model" asks the model always. fills: the local reading
+    of an utterance that does nothing but give slots of task schemas their values; None where that is not
+    sure.
     """
 
-    local: Interpreter
     model: Interpreter
     reader: Reader = "auto"
     fills: Callable[[str, View], Reading | None] | None = None
 
     def read(self, utterance: str, view: View) -> Reading:
         """Read by the model, unless nothing can be misread."""
-        if self.reader == "auto" and _may_spare(utterance, view):
-            reading = self.local.read(utterance, view)
-            if needs_no_model(reading, utterance, view):
-                return reading
-        if self.reader == "auto" and self.fills is not None:
-            filled = self.fills(utterance, view)
-            if filled is not None:
-                return filled
+        if self.reader == "auto":
+            spared = bare_reading(utterance, view) or (self.fills and self.fills(utterance, view))
+            if spared:
+                return spared
         return self.model.read(utterance, view)
 
 
-def needs_no_model(reading: Reading, utterance: str, view: View) -> bool:
-    """Whether an utterance needs no model, and the local reader made of it just what it must be."""
-    return _may_spare(utterance, view) and reading.sure and _as_it_must(reading.steps, utterance, view)
+def bare_reading(utterance: str, view: View) -> Reading | None:
+    """What an utterance says that needs no reader: a bare undo or redo, yes or no, or the value asked for.
 
-
-def _may_spare(utterance: str, view: View) -> bool:
+    None for any other, and where there is nothing that it answers.
+    """
     bare = _bare(utterance)
-    if (_UNDO.fullmatch(bare) and view.question is None) or (_BARE.fullmatch(bare) and _awaits_yes(view)):
-        return True
-    return "?" not in utterance and _asked_value(bare, view)
+    if _UNDO.fullmatch(bare) and view.question is None:
+        return Reading((Step(text=utterance, act="redo" if "redo" in bare.lower() else "undo"),))
+    if _BARE.fullmatch(bare) and _awaits_yes(view):
+        return Reading((Step(text=utterance, act="yes" if is_yes(utterance) else "no"),))
+    if "?" not in utterance and _asked_value(bare, view):
+        return Reading((Step(text=utterance, act="yes", value=utterance.strip(" .,!")),))
+    return None
 
 
 def _bare(utterance: str) -> str:
@@ -111,19 +108,3 @@ def _asked_value(bare: str, view: View) -> bool:
     if len(words) > 4 or NO_VALUE & {word.lower() for word in words}:
         return False
     return values.kind_of(bare) is not None or all(word[:1].isupper() or word[:1].isdigit() for word in words)
-
-
-def _as_it_must(steps: Sequence[Step], utterance: str, view: View) -> bool:
-    """Whether the local reader made of it just what it must be."""
-    if len(steps) != 1:
-        return False
-    step, bare = steps[0], _bare(utterance)
-    if _UNDO.fullmatch(bare):
-        return step.act == ("redo" if "redo" in bare.lower() else "undo")
-    if _BARE.fullmatch(bare) and _awaits_yes(view):
-        return step.act in ("yes", "no") and not step.target
-    told = [step.value or "", *(detail.value for detail in step.details)]
-    return step.act in ("yes", "set") and content(" ".join(told)) == content(bare)
-
-
-# ---- questions change nothing ---------------------------------------------------------------------

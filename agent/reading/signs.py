@@ -42,12 +42,10 @@ _TAKES = ("remove", "inactivate", "replace", "rollback", "undo", "merge", "split
 class Candidate:
     """One reading of an utterance.
 
-    reader: "rules" or "network". operations: what it would do. parse: the network's of the words; its best
-    one for the rules. margin: of `Assembled`. share: how much of the probability of all the network's
-    readings is that of those which would do the same (0 to 1).
+    operations: what it would do. parse: the network's of the words. margin: of `Assembled`. share: how much
+    of the probability of all readings is that of those which would do the same (0 to 1).
     """
 
-    reader: str
     operations: tuple[Operation, ...]
     parse: Parse
     margin: float = 3.0
@@ -57,8 +55,7 @@ class Candidate:
 def signs(text: str, view: View, candidates: Sequence[Candidate]) -> list[dict[str, float]]:
     """The signs of each candidate by name.
 
-    view: the plan before it, and what was said before. candidates: that of the rules, then the network's, the
-    likeliest first.
+    view: the plan before it, and what was said before. candidates: the likeliest first.
     """
     does = [effects(one.operations) for one in candidates]
     known = Known(view.graph)
@@ -72,11 +69,11 @@ def signs(text: str, view: View, candidates: Sequence[Candidate]) -> list[dict[s
         for one in candidates
     ]
     likely = Counter[tuple[str, ...]]()
-    for one, own in zip(candidates[1:], does[1:], strict=True):
+    for one, own in zip(candidates, does, strict=True):
         likely.update(dict.fromkeys(own, one.share))
     shared = {name: min(one[name] for one in found) for name in _COMPARED}
     for rank, (one, own) in enumerate(zip(candidates, does, strict=True)):
-        others = does[1] if rank == 0 else does[0]
+        others = does[min(1, len(does) - 1)] if rank == 0 else does[0]
         mine = found[rank]
         missed = max((likely[effect] for effect in likely if effect not in own), default=0.0)
         mine |= {
@@ -84,7 +81,7 @@ def signs(text: str, view: View, candidates: Sequence[Candidate]) -> list[dict[s
             "ways": len(candidates),
             **{f"{name} behind": mine[name] - found[0][name] for name in ("roles", "begins", "acts")},
             "share": one.share,
-            "rivals": max((other.share for other in candidates[1:] if other is not one), default=0.0),
+            "rivals": max((other.share for other in candidates if other is not one), default=0.0),
             "least likely": min((likely[effect] for effect in own), default=0.0),
             "missed": missed,
             "same": float(own == others),
@@ -141,7 +138,6 @@ def _parse_signs(text: str, mine: Candidate) -> dict[str, float]:
         "chat": idle / max(1, len(text)),
         "in mentions": spans / max(1, len(text)),
         "words": math.log(1 + len(text.split())),
-        "network": float(mine.reader == "network"),
         "roles": roles,
         "begins": begins,
         "acts": chosen,

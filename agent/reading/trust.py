@@ -1,7 +1,7 @@
 """How far a reading can be trusted: the probability that it does what was said, from signs in it. Pure.
 
 Boosted trees (Friedman 2001) on what `signs` finds are fitted in training/trust.py, on turns of authors whom
-neither reader had seen.
+the network has not read.
 """
 
 from __future__ import annotations
@@ -12,13 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from operator import mul
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from taskloom.agent.turn.clauses import Parse
 
 Tree: TypeAlias = "float | tuple[int, float, Tree, Tree]"
 """A leaf's score, or the number of a sign, a bound, and the trees for signs up to it and above it."""
@@ -31,19 +28,10 @@ def _fitted() -> dict[str, Any]:
     return found
 
 
-def at_home(parse: Parse) -> float:
-    """How much an utterance is of the kind that the patterns were written for, as log-odds."""
-    fitted = _fitted()["home"]
-    return float(fitted["bias"] + sum(map(mul, fitted["weights"], parse.vector)))
-
-
-def probabilities(found: Sequence[Mapping[str, float]], home: float) -> list[float]:
-    """The probabilities (0 to 1) that candidates do what was said.
-
-    found: the signs of each of c candidates. home: of `at_home`.
-    """
+def probabilities(found: Sequence[Mapping[str, float]]) -> list[float]:
+    """The probabilities (0 to 1) that candidates do what was said, from the signs of each."""
     fitted, trees = _fitted(), _planted()
-    given = np.array([[*(one[name] for name in fitted["signs"]), home] for one in found])
+    given = np.array([[one[name] for name in fitted["signs"]] for one in found])
     rows, at = np.arange(len(found))[:, None], np.tile(trees.roots, (len(found), 1))
     for _ in range(trees.depth):
         at = np.where(given[rows, trees.signs[at]] <= trees.bounds[at], trees.low[at], trees.high[at])

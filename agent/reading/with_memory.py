@@ -8,9 +8,7 @@ from dataclasses import replace
 from taskloom.agent.language.pointers import Reference, parse_reference
 from taskloom.agent.language.wording import is_action, the
 from taskloom.agent.language.words import content
-from taskloom.agent.plan.kinds import offered_roots
-from taskloom.agent.reading.patterns.named import named_task
-from taskloom.agent.reading.patterns.states import wanted_again
+from taskloom.agent.plan.kinds import kind_asked_for, offered_roots
 from taskloom.agent.recall.longterm import NEW
 from taskloom.agent.recall.memory import Memory
 from taskloom.agent.recall.units import without_slots
@@ -18,6 +16,8 @@ from taskloom.agent.turn.reading import Interpreter, Reading, View
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.records import IntentUnit
 from taskloom.memory.tasks import TaskGraph
+
+from .again import wanted_again
 
 
 def _named_in(text: str, unit: IntentUnit, graph: TaskGraph) -> tuple[Step, ...]:
@@ -50,18 +50,14 @@ def read_with_memory(
     )
     if reference is None or not memory:
         reading = interpreter.read(text, view)
-        bare = reference is not None and not reference.words("") and reading.by == "rules"
+        bare = reference is not None and not reference.words("") and reading.by != "model"
         return (_unsure(text, reading) if bare else reading), None
     unit = memory.unit(text) if reference.request else memory.latest()
     title = "" if unit is None else unit.title if is_action(unit.title) else f"plan {the(unit.title)}"
     reading = interpreter.read(text, replace(view, earlier=title))
     if reading.by == "model":
         return reading, unit if any(map(_begins, reading.steps)) else None
-    if (
-        unit is None
-        and reading.by == "network"
-        and (reference.words("") or any(map(_is_here, reading.steps)))
-    ):
+    if unit is None and (reference.words("") or any(map(_is_here, reading.steps))):
         return reading, None  # 'the same day', 'again': of this thread, and understood as it was said
     if unit is not None and (rest := without_slots(unit, reference.changes)):
         unit, reference = rest, replace(reference, changes="")
@@ -89,7 +85,7 @@ def _request(text: str, view: View) -> Reference | None:
     """How a request for a task of a kind that begins as a change points back: 'add an event, as before'."""
     bare = re.sub(r"^please\s+", "", text.strip(), flags=re.IGNORECASE)
     found = parse_reference(f"I want to {bare[:1].lower()}{bare[1:]}") if view.schemas else None
-    return found if found and found.request and named_task(found.request, view) else None
+    return found if found and found.request and kind_asked_for(found.request, view.schemas) else None
 
 
 def _unsure(text: str, reading: Reading) -> Reading:

@@ -6,13 +6,13 @@ next; until that is known it waits in the state of its thread.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from taskloom.agent.language import patterns as re
 from taskloom.agent.language.wording import clip
 from taskloom.agent.language.words import content
 from taskloom.agent.turn.reading import Interpreter, Reading, View

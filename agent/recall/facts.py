@@ -6,11 +6,11 @@ words, or what stands for them (`_SORTS`); half of these may be missing where it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from taskloom.agent.language import patterns as re
 from taskloom.agent.language.statements import is_name, is_statement
 from taskloom.agent.language.wording import clip, day, since
 from taskloom.memory.facts import FactGraph, closure, moment

@@ -2,7 +2,7 @@
 
 A step is one thing the user said, as data: what kind of act it is, what it is about in the user's words (or
 by task id where that is known), and with which values. Steps know nothing of operations;
-`grounding.grounder.ground` turns them into operations on task ids.
+`grounding.exact.ground_exactly` turns them into operations on task ids.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ class Usage:
 class Reading:
     """Steps with how they came about.
 
-    sure: no step is a guess. by: 'rules' or 'model'. note: what the user should be told about the reading
+    sure: no step is a guess. by: 'network' or 'model'. note: what the user should be told about the reading
     (for example that the model could not be reached), or ''.
     """
 
     steps: tuple[Step, ...]
     sure: bool = True
-    by: Literal["rules", "network", "model"] = "rules"
+    by: Literal["network", "model"] = "network"
     note: str = ""
     usage: Usage = Usage()
 

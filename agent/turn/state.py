@@ -97,7 +97,8 @@ class Turn(BaseModel):
         default=(), description="What was said not long before and not taken in, with the turn."
     )
     by: Literal["rules", "network", "model"] = Field(
-        default="rules", description="Who read the words: the patterns, the network, or the chat model."
+        default="network",
+        description="Who read the words: the network, or the chat model; rules in threads of before 0.2.",
     )
     note: str = Field(
         default="", description="What the reply tells beside the rest, e.g. that the model did not answer."

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
-from taskloom.agent.language.phrases import details_of
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip, word_set
 from taskloom.agent.plan.roles import is_member
@@ -24,22 +23,23 @@ from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.operations import Operation
 from taskloom.memory.tasks import TaskNode
 
+from .assigning import Assigning
 from .exchanges import Exchanges
 from .leaving import Leaving
 from .linking import Linking
 from .plain import (
-    asked_of,
     each_kind,
     items_of,
     one,
     right_before,
     split_by_thing,
     tidy,
+    told_beside,
     with_amount,
     words_outside,
 )
 from .questions import Questions
-from .resolver import NAMED, POINTING, SURE, bare, content
+from .resolver import POINTING, bare, content
 from .shifting import Shifting
 from .splitting import Splitting
 
@@ -125,7 +125,7 @@ def _carry_out(grounder: Assembler, clause: Clause, clauses: Sequence[Clause]) -
         grounder.doubt(doubt)
 
 
-class Assembler(Exchanges, Linking, Leaving, Shifting, Splitting, Questions):
+class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Questions):
     """Clauses on the plan: each act by its method."""
 
     def copy(self) -> Assembler:
@@ -142,6 +142,11 @@ class Assembler(Exchanges, Linking, Leaving, Shifting, Splitting, Questions):
         return Assembled(tuple(self.steps), tuple(self.operations), margin, self.doubts)
 
     # ---- acts ----------------------------------------------------------------------------------
+
+    def read(self, clause: Clause) -> None:
+        """As `Giving.read`; what elliptic clauses leave unsaid is taken from before."""
+        if not (self._likewise(clause) or self._one_more_of(clause)):
+            super().read(clause)
 
     def _read_task(self, clause: Clause) -> None:
         titles, whole = clause.all("T"), self.place(clause)
@@ -161,7 +166,7 @@ class Assembler(Exchanges, Linking, Leaving, Shifting, Splitting, Questions):
             known = self.known_as(span.text)
             node = self._known(title) or known
             if node is None and _TELLS_MORE.search(title):
-                title, spoken_of, _ = details_of(title)
+                title, spoken_of = told_beside(title)
                 told = [*spoken_of, *told]
             if node is not None and node is known and not (told or items):
                 self.framed = node.id  # 'our party, then': nothing is new
@@ -283,7 +288,10 @@ class Assembler(Exchanges, Linking, Leaving, Shifting, Splitting, Questions):
         for one_told in told:
             named = set(content(one_told.slot.replace("_", " ")))
             facts = [node for node in self.graph.parts(None) if is_fact(node)]
-            same = [node for node in facts if named == set(content(node.title))]
+            same = [node for node in facts if named == set(content(node.title))] or [
+                node for node in facts
+                if named < set(content(node.title)) and kind_held(node) == kind_of(one_told.value)
+            ]  # fmt: skip
             if not clause.all("S") and topic is not None:
                 kind = kind_of(one_told.value)
                 same = same or [node for node in (topic, *facts) if kind_held(node) == kind][:1]
@@ -373,40 +381,6 @@ class Assembler(Exchanges, Linking, Leaving, Shifting, Splitting, Questions):
         if node is None:
             raise Doubt("What should have another name?")
         self._act("set", task=node.id, value=one(clause, "V"))
-
-    def _read_assign(self, clause: Clause) -> None:
-        whole, people = self.place(clause), self._people(clause)
-        names = [bare(span.text) for span in clause.all("T") or clause.all("I")]
-        if not names or self.says_all(names[0]):
-            topic = whole or (self._asked_who() if not names else None) or self.topic()
-            if topic is None:
-                raise Doubt("What is that for?")
-            found = self._untaken(self._all_of(names[0], whole, gone=False), names[0]) if names else [topic]
-        else:
-            found = [self.meant(name, within=whole) or self._or_new(name, whole) for name in names]
-        excepted = [self.which(bare(span.text)) for span in clause.all("E")]
-        excepted += [above for node in found for above in self.graph.ancestors(node.id) if len(names) > 1]
-        for node in found:
-            if node in excepted:
-                continue
-            target = self.task_of(node)
-            if people and not names and target.id in self.given:
-                raise Doubt(f"What does {people[0].value} do?")
-            if people:
-                self.given.add(target.id)
-                self._act("set", task=target.id, details=tuple(people))
-            for told in self._details(clause):
-                self._set_one(target, told, clause, named=bool(clause.all("S")))
-
-    def _asked_who(self) -> TaskNode | None:
-        """What the assistant just asked who has it: 'Who takes the attic?'; made where there is none yet."""
-        asked = asked_of(self.view.exchanges[-1][1]) if self.view.exchanges and not self.operations else ""
-        if not asked or set(asked.lower().split()) <= POINTING:
-            return None
-        found = self.best(asked)
-        if found is not None and found.named > NAMED and found.score > SURE:
-            return self.task_of(found.node)
-        return self._or_new(asked, None)
 
     def _read_yes(self, _: Clause) -> None:
         self._act("yes")

@@ -6,6 +6,7 @@ import re
 
 from taskloom.agent.language import values
 from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.roles import COUNTED
 from taskloom.agent.plan.topic import is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.memory.present import bare_name, is_person
@@ -21,10 +22,29 @@ _OF_PEOPLE = re.compile(
     r"|turning up|signed up)\b",
     re.IGNORECASE,
 )
+_ONE_MORE = re.compile(
+    r"\b(?:another|(\w+) (?:more|extra|additional)|an (?:extra|additional))"
+    r"\s+(?:guests?|persons?|people|heads?|seats?)\b",
+    re.IGNORECASE,
+)
 
 
 class Counting(Giving):
     """Numbers that are asked for."""
+
+    def _one_more_of(self, clause: Clause) -> bool:
+        """Whether a clause counts people up whose number the plan says: 'one more guest is coming'."""
+        found = _ONE_MORE.search(clause.text) if clause.act in ("add", "task", "set", "shift") else None
+        topic = self.topic() if found is not None else None
+        if found is None or topic is None or clause.all("P"):
+            return False
+        parts = self.graph.parts(self.graph.root(topic.id).id)
+        counted = [part for part in parts if part.name in COUNTED and values.number_of(part.value or "")]
+        if len(counted) != 1:
+            return False
+        number = values.number_of(found[1] or "") or 1
+        self._act("shift", task=counted[0].id, value=f"+{number}")
+        return True
 
     def _many_asked(
         self, clause: Clause, kind: str, name: str, node: TaskNode | None, slot: str | None

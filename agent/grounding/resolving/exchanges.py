@@ -58,8 +58,11 @@ class Exchanges(Giving):
         old, new = one(clause, "OTX"), one(clause, "VIP")
         if set(old.lower().split()) <= POINTING:
             old = self._spoken_of(clause, self._person(old))
-        if old and new and self._everywhere(old, clause):
-            self._act("replace", old=self._person(old), value=self._person(new))
+            last = self.graph.get(next(iter(self.focus), ""))
+            if old.lower() in POINTING and last is not None and last.parent and not self.graph.parts(last.id):
+                self._act("replace", task=last.id, old="", value=self._person(new))
+                return
+        if old and new and self._wherever_it_is(old, new, clause):
             return
         others = clause.all("V")
         if len(others) > 1 and clause.all("O"):
@@ -128,6 +131,26 @@ class Exchanges(Giving):
             return False
         name = self._person(old)
         return any(names(name, node.value) or names(name, node.title) for node in self.graph.active)
+
+    def _wherever_it_is(self, old: str, new: str, clause: Clause) -> bool:
+        """Whether a name was exchanged in all that has it: a person in the plan that is spoken of."""
+        if self._everywhere(old, clause):
+            self._act("replace", old=self._person(old), value=self._person(new))
+            return True
+        if clause.all("TW") or not self._stands_in_several(old):
+            return False
+        person = any(span.text.istitle() and span.start for span in clause.all("O"))
+        whole = self.topic() if person else None
+        within = None if whole is None else self.graph.root(whole.id).id
+        self._act("replace", old=old, value=self._person(new), within_task=within)
+        return True
+
+    def _stands_in_several(self, old: str) -> bool:
+        """Whether several things to do have a name in their titles: 'wash celery', 'chop celery'."""
+        titled = [node for node in self.graph.active if node.value is None and names(old, node.title)]
+        return kind_of(old) is None and len(titled) > 1 and all(
+            not self.graph.parts(node.id) and set(content(node.title)) > set(content(old)) for node in titled
+        )  # fmt: skip
 
     def _instead(self, clause: Clause, new: str) -> None:
         """Something in the place of what was spoken of: a person for who has it, a value for its like."""

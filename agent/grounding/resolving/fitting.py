@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 
 from taskloom.agent.grounding.exact import Exact
+from taskloom.agent.grounding.exact_parts import in_style
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import PLACES, hour, kind_of, misfits, names_a_type, type_named, type_of
 from taskloom.agent.language.wording import base
-from taskloom.agent.language.words import slot_name
+from taskloom.agent.language.words import slot_group, slot_name
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import is_member
+from taskloom.agent.plan.roles import COUNTED, is_member
 from taskloom.agent.plan.topic import is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import View
@@ -32,6 +33,8 @@ _MENDS = re.compile(
     re.IGNORECASE,
 )
 OF_KIND = {"amount": "price", "count": "number"}
+_GOALS = ("place", "location", "destination")
+_SYNONYMS = ("email", "phone", "hotel", "duration", "transport")  # names of each mean one thing
 _UNNAMED = ("detail", "place", "location")  # names that slots get whose values came without one
 _CHANGED = re.compile(
     r"\b(?:now|moved?|moving|instead|changed?|switch\w*|swapp?\w*|no longer|new"
@@ -158,7 +161,7 @@ class Fitting(Joining, Exact):
                 self._act("set", task=node.id, value=with_number(node.value or "", told.value))
                 return
             if held == new or None in (held, new) or "count" in (held, new):
-                self._act("set", task=node.id, value=told.value)
+                self._act("set", task=node.id, value=in_style(node.value or "", told.value))
                 return
         if (
             number
@@ -170,13 +173,13 @@ class Fitting(Joining, Exact):
             self._act("set", task=node.id, value=with_number(node.title, told.value))
             return
         if not named and (slot := self._same_value(owner, told, clause)) is not None:
-            value = told.value
+            value = in_style(slot.value or "", told.value)
             if number and kind_of(slot.value or "") not in ("date", "time"):
                 value = with_number(slot.value or "", value)
             self._act("set", task=slot.id, value=value)
             return
         if named and (held_slot := self._beginning(owner, told)) is not None:
-            value = told.value
+            value = in_style(held_slot.value or "", told.value)
             if number and kind_held(held_slot) in ("count", "amount") and kind_of(told.value) == "count":
                 value = with_number(held_slot.value or "", value)
             self._act("set", task=held_slot.id, value=value)
@@ -190,6 +193,8 @@ class Fitting(Joining, Exact):
             names = (told.slot if number == 1 else f"{told.slot} {number}" for number in count(1))
             free = next(name for name in names if slot_name(name) not in taken)
             told = told.model_copy(update={"slot": free})
+        former = next((p.value for p in self.graph.parts(owner.id) if slot_name(p.title) == told.slot), None)
+        told = told.model_copy(update={"value": in_style(former or "", told.value)})
         self._act("set", task=owner.id, details=(told,))
 
     def _misfit(self, node: TaskNode, told: Detail, *, named: bool) -> TaskNode | None:
@@ -224,8 +229,10 @@ class Fitting(Joining, Exact):
         slots = [p for p in self.graph.parts(owner.id) if is_slot(p) and not is_assignee(p)]
         said, kind = set(words(told.slot.replace("_", " "))), kind_of(told.value)
         exact = [part for part in slots if set(words(part.title)) == said]
-        alike = [p for p in slots if said and said < set(words(p.title)) and kind and kind_held(p) == kind]
-        found = exact or alike
+        typed = [part for part in slots if kind_held(part) == kind]
+        more = [part for part in typed if said and said < set(words(part.title))]
+        alike = [part for part in more if kind or _ends(part.title, told.slot)]
+        found = exact or alike or [part for part in typed if _means(part.title, told.slot)]
         return found[0] if len(found) == 1 else None
 
     def _set_in_this_turn(self, owner: TaskNode, slot: str) -> bool:
@@ -242,6 +249,20 @@ class Fitting(Joining, Exact):
 def _changes(clause: Clause) -> bool:
     """Whether a clause says that there was another value before."""
     return bool(clause.all("OX") or _MENDS.search(clause.text) or _CHANGED.search(clause.text))
+
+
+def _ends(title: str, name: str) -> bool:
+    """Whether two names of slots are of the same thing: 'number' and 'passport number'."""
+    return words(title)[-1:] == words(name.replace("_", " "))[-1:]
+
+
+def _means(title: str, name: str) -> bool:
+    """Whether two names of slots mean the same: of a place that nobody has called so far, of a phone."""
+    group, other = slot_group(title), slot_group(name)
+    if title in _UNNAMED:
+        return other in _GOALS and group in _GOALS
+    heads = (slot_name(title) in COUNTED, slot_name(name) in COUNTED)
+    return all(heads) or (group == other and group in _SYNONYMS)
 
 
 def _is_place(slot: TaskNode) -> bool:

@@ -15,7 +15,7 @@ from taskloom.agent.plan.held import stems_in
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_fact, is_slot, share_named
-from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
@@ -57,6 +57,18 @@ NOUNS = (
 _ASKED_NOUN = re.compile(
     r"\b(?:which|what)(?:'s|\s+is)?\s+(?:the |your |its |his |her )?([a-z]+)\b", re.IGNORECASE
 )
+_AGED = re.compile(r"\b(?:i['’]?m|i am|s?he['’]?s|s?he is)\s+$", re.IGNORECASE)
+_BY_VERB = tuple(
+    (re.compile(rf"\b(?:{verb})\s+(?:the\s+)?$", re.IGNORECASE), slot)
+    for verb, slot in (
+        (r"stay(?:ing|s)? (?:at|in)|check(?:ing)? in(?:to| at)", "hotel"),
+        (r"liv(?:e|es|ing) (?:at|on)", "address"),
+        (r"work(?:s|ing)? (?:at|for)", "employer"),
+        (r"(?:leav|depart|start|fly|travel)(?:e|es|s|ing)? from", "start"),
+    )
+)
+"""What a value without a name is of, by the verb before it."""
+_OF = re.compile(r"(\S.*?)\s+(?:of|for)\s+((?:the|my|our)\s+\S.*)", re.IGNORECASE)
 _NO_NOUN = word_set(
     """is are was were do does did has have will would should shall can could about else for to of in on it
     they we you i next happens time day date one ones kind sort type thing things"""
@@ -96,7 +108,12 @@ class Giving(Fitting):
     def _of_a_thing(self, clause: Clause) -> Clause:
         """A clause that names no task, with the name of a slot (S) as a task where it is one in the plan."""
         names = clause.all("S")
-        if clause.act not in _OF_SLOTS or len(names) != 1 or clause.all("TIW"):
+        if len(names) != 1 or clause.all("TIW"):
+            return clause
+        if (parted := self._slot_and_task(names[0])) is not None:
+            mentions = (*parted, *(one for one in clause.mentions if one is not names[0]))
+            return replace(clause, mentions=mentions)
+        if clause.act not in _OF_SLOTS:
             return clause
         said = set(content(names[0].text))
         titled = [node for node in self.graph.active if said == set(content(node.title))]
@@ -104,6 +121,17 @@ class Giving(Fitting):
             return clause
         thing = replace(names[0], role="T")
         return replace(clause, mentions=tuple(thing if one is names[0] else one for one in clause.mentions))
+
+    def _slot_and_task(self, name: Mention) -> tuple[Mention, Mention] | None:
+        """The name of a slot and the task that it is of, where both are named at once: 'date of the trip'."""
+        found = _OF.fullmatch(name.text)
+        node = self.known_as(found[2]) if found is not None else None
+        if found is None or node is None or is_slot(node):
+            return None
+        return (
+            replace(name, text=found[1]),
+            Mention("T", found[2], name.pair, name.start + found.start(2)),
+        )
 
     def doubt(self, doubt: Doubt) -> None:
         """Ask instead of a clause."""
@@ -300,8 +328,14 @@ class Giving(Fitting):
         )
         if kind == "date" and (by or re.match(r"by\s", value, re.IGNORECASE)):
             return "deadline"
+        if (_AGED.search(before) and re.fullmatch(r"\d+(?: years old)?", value)) or "years old" in value:
+            return "age"
         if kind is not None:
             return OF_KIND.get(kind, kind)
+        if verb := next((slot for form, slot in _BY_VERB if form.search(before)), None):
+            return verb
+        if re.search(r"\bwith\s+$", before) and re.fullmatch(r"[A-Z][\w'’-]+", value):
+            return "participant"
         if re.search(r"\bin\s+$", before, re.IGNORECASE) and re.fullmatch(r"[A-Z][\w'’-]+", value):
             return "location"  # a town, as it is called where a request is taken apart
         if re.search(r"\b(?:at|in|to|near)\s+(?:the\s+|my\s+|our\s+)?$", before, re.IGNORECASE) or re.match(

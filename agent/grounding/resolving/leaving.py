@@ -27,6 +27,7 @@ _EVERYTHING = re.compile(r"(?:everything|(?:the )?(?:whole )?lot|all)", re.IGNOR
 _EACH = re.compile(r"(?:all|every\w*|any\w*|the rest|rest)\b", re.IGNORECASE)
 _STILL_OPEN = re.compile(r"\b(?:open|left|undone|unfinished|to do|not done)\b", re.IGNORECASE)
 _SEVERAL = re.compile(r"(?:they|them|these|those|both|all|everything|(?:the )?lot|each)\b", re.IGNORECASE)
+_TOO = re.compile(r"(?:and |also |,)*\s*(?:too|as well|likewise|same for|also)", re.IGNORECASE)
 
 
 class Leaving(Owning):
@@ -146,6 +147,21 @@ class Leaving(Owning):
     def _last_exchange(self) -> tuple[str, str]:
         """The message before and the reply to it."""
         return self.view.exchanges[-1] if self.view.exchanges else ("", "")
+
+    def _likewise(self, clause: Clause) -> bool:
+        """Whether a clause only names what is to leave, or is done, as what the message before named was."""
+        names = clause.all("TI")
+        if not names or self.operations or _TOO.fullmatch(words_outside(clause, "TI").strip(" ,.!")) is None:
+            return False
+        last = [node for node in self.graph.values() if node.turn == self.view.turn - 1]
+        act = "done" if any(node.status == "done" for node in last) else "remove"
+        if not last or (act == "remove" and not all(node.op == "remove" for node in last)):
+            return False
+        nodes = [self.which(bare(span.text)) for span in names]
+        if None in nodes:
+            return False
+        self._act_on(act, [node for node in nodes if node is not None])
+        return True
 
     def _read_done(self, clause: Clause) -> None:
         if not clause.all("TI") and (people := self._members(clause)):

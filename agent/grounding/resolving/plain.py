@@ -6,15 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from taskloom.agent.language.phrases import expanded
+from taskloom.agent.language import values as numbers
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import word_set
+from taskloom.agent.language.words import singular
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail
 
 from .resolver import bare
 
-_EMPTY = word_set("the a an in on at to of for and by with from or no not is are was it's its")
+_EMPTY = word_set("the a an in on at to of for and by with from or no not is are was it's its up")
 _NOT = re.compile(r",\s*not\s+(?:(?:on|at|in|for)\s+)?(?:the\s+)?$", re.IGNORECASE)
 _RANGE = re.compile(r"(?:\bto|\buntil|\btill|\btil|-|–)\s*$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\s*(?:to|until|till|til|-|–)?\s*", re.IGNORECASE)
@@ -28,6 +29,9 @@ _DOING = re.compile(
     r"(?:doing|having|throwing|holding|hosting|planning|organi[sz]ing|arranging)\s+(?:an?\s+|the\s+|some\s+)?(?=\S)",
     re.IGNORECASE,
 )
+_CALLED = re.compile(
+    r"(?:(?:new|another)\s+)?(?:project|task|plan|list|event)\s+(?:called|named)\s+(\S.*)", re.IGNORECASE
+)
 _FOR_THEM = re.compile(r"(?<=\S)\s+(?:for|with)\s+(?:me|you|her|him|it|us|them)$", re.IGNORECASE)
 _DETERMINER = word_set("my our your his her their its the this that these those")
 _GOES_ON = re.compile(r"(?:\s+[A-Z][\w'’-]*)+")
@@ -37,6 +41,16 @@ _RATHER = re.compile(r"\s+(?:over|instead of|rather than|in place of)\s+(?:the\s
 _KINDS = re.compile(
     r"\b(?:two|three|four|five|six|\d)\s+(?:[\w'’-]+\s+){1,4}?\((?=[^()]*(?:\band\b|&|,))[^()]+\)",
     re.IGNORECASE,
+)
+
+_OF_KINDS = re.compile(r"(?:(?P<count>\w+)\s+)?(?P<noun>[\w' -]+?)\s*\((?P<kinds>[^)]+)\)")
+_AND = re.compile(r",|\band\b|&|/|\bor\b|;")
+_ARTICLE = re.compile(r"^(?:one|a|an|the)\s+", re.IGNORECASE)
+_PROPER = r"([A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*)"
+_TOLD_BESIDE = (
+    (re.compile(rf"\s+from {_PROPER}"), "start"),
+    (re.compile(rf"\s+to {_PROPER}"), "destination"),
+    (re.compile(r"\s+for (\w+ (?:people|persons|guests))\b"), "party size"),
 )
 
 _WE_HAVE = re.compile(
@@ -58,6 +72,9 @@ def tidy(clause: Clause) -> Clause:
         if set(mention.text.lower().split()) <= _EMPTY or not re.search(r"\w", mention.text):
             continue
         if mention.role == "S" and mention.text.lower() in _DETERMINER:
+            continue
+        several = mention.role in "TI" and len(clause.all(mention.role)) > 1
+        if several and mention.text.lower() in ("both", "all"):  # 'both the soup and the stew'
             continue
         if mention.role == "V" and kept and _NOT.search(clause.text[: mention.start]):
             mention = replace(mention, role="O")  # 'at 7, not 5'
@@ -143,6 +160,32 @@ def each_kind(clause: Clause) -> Clause:
     return replace(clause, mentions=tuple(mentions))
 
 
+def expanded(text: str) -> list[str]:
+    """'two cups (red and blue)' as single things, 'red cup', 'blue cup'; of names, 'cup Ann', 'cup Bo'."""
+    found = _OF_KINDS.fullmatch(text)
+    kinds = [one for one in map(str.strip, _AND.split(found["kinds"] if found else "")) if one]
+    if found is None or not kinds:
+        return [text]
+    counted = numbers.number_of(found["count"] or "") is not None
+    if len(kinds) < 2:
+        return [text]
+    noun = singular(found["noun"] if counted else f"{found['count'] or ''} {found['noun']}".strip())
+    if all(kind[:1].isupper() for kind in kinds):
+        return [f"{noun} {kind}" for kind in kinds]
+    kinds = [_ARTICLE.sub("", kind) for kind in kinds]
+    return [f"{kind} {noun}" if len(kind.split()) < 3 else f"{noun} ({kind})" for kind in kinds]
+
+
+def told_beside(title: str) -> tuple[str, list[Detail]]:
+    """A title without what it tells of itself, and that: where from, where to, for how many."""
+    found = list[Detail]()
+    for form, slot in _TOLD_BESIDE:
+        if (told := form.search(title)) is not None:
+            found.append(Detail(slot=slot, value=told[1]))
+            title = (title[: told.start()] + title[told.end() :]).strip()
+    return title, found
+
+
 def split_by_thing(clause: Clause) -> tuple[Clause, ...]:
     """A clause about several things with values of their own as one clause for each of them.
 
@@ -195,7 +238,8 @@ def short_title(text: str) -> str:
 
     A sentence about somebody loses its verb, 'mum turns seventy' is 'mum seventy'.
     """
-    title = _FOR_THEM.sub("", _DOING.sub("", bare(text), count=1))
+    called = _CALLED.fullmatch(bare(text))
+    title = _FOR_THEM.sub("", _DOING.sub("", called[1] if called is not None else bare(text), count=1))
     return _VERB.sub(" ", title, count=1) or text
 
 

@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import says_all
-from taskloom.agent.grounding.ladder.asking import has_former
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.roles import has_former
 from taskloom.agent.plan.topic import is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Asked

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from taskloom.agent.grounding.exact_places import Doubt
-from taskloom.agent.grounding.ladder.workspace import Ground
+from taskloom.agent.grounding.workspace import Ground
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, word_set
 from taskloom.agent.plan.held import alike, candidates_by_stems, first_of, stems_in, tasks_with_stem

@@ -26,7 +26,7 @@ from .resolver import POINTING, content
 
 _LESS = re.compile(
     r"\b(?:earlier|sooner|less|fewer|off|down|cheaper|shorter|minus|forward|ahead|prepone\w*|reduc\w*|cut|knock"
-    r"|drop\w*|shave|trim|lower|smaller|bring\w* (?:it|that|this)? ?up|short)\b",
+    r"|drop\w*|shave|trim|lower|smaller|advanc\w*|(?:bring|mov)\w* \S+ up(?= )(?! to)|short\w*)\b",
     re.IGNORECASE,
 )
 _MORE = re.compile(r"\b(?:later|more|longer|extra|another|additional)\b", re.IGNORECASE)
@@ -96,7 +96,10 @@ class Shifting(Giving):
         sign, amount = _change(clause, value)
         if not clause.all("TSW") and (counted := self._counted(node, sign, amount)) is not None:
             node = counted
-        named = bool(clause.all("T")) and not set(one(clause, "T").lower().split()) <= POINTING
+        whose = one(clause, "S") and set(content(one(clause, "S"))) <= set(content(node.title))
+        named = bool(whose) or (
+            bool(clause.all("T")) and not set(one(clause, "T").lower().split()) <= POINTING
+        )
         while True:
             found = self._movable(node, sign, amount, clause)
             if found is not None:

@@ -1,1 +1,0 @@
-"""Steps whose tasks are named in words."""

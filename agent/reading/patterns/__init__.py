@@ -1,1 +1,0 @@
-"""The patterns that read English without a network."""
