@@ -1351,7 +1351,7 @@ def test_a_question_where_no_task_is_yet_makes_its_answer_one(tmp_path: Path) ->
     voice = Voice(local_reader(), TemplateResponder(), Asks())
     tools = Equipment(Registry([equip(hours)]))
     graph = build_graph(Services(voice=lambda _: voice, template=TemplateResponder(), tools=tools))
-    ended = graph.invoke({"messages": [HumanMessage("When is the museum open?")]})
+    ended = graph.invoke({"messages": [HumanMessage("What are the opening hours of the museum?")]})
     (task,) = ended["tasks"].values()
     assert (task.title, task.value, task.status, task.source) == (
         "Opening hours", "Museum: 10 to 18", "done", "tool:hours",

@@ -467,7 +467,7 @@ def test_a_model_goes_by_the_name_that_its_provider_knows() -> None:
 
 PLAN = {"steps": [{"act": "task", "title": "trip", "details": {"destination": "Rome", "date": "June 10th"}}]}
 NOTED = "I've noted the trip to Rome on June 10th."
-PLAN_IT = "Plan a trip to Rome on June 10th"
+PLAN_IT = "Plan a trip. The destination is Rome and the date is June 10th."
 TOOLS = """
 tools:
   - llm: {template: "Write a poem about <destination>.", output: {text: str}}

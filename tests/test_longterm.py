@@ -40,7 +40,7 @@ BERGEN = "Book a hotel in Bergen from June 3 to June 5 for two people."
 
 
 def services(home: Path, store: Any) -> Services:
-    """Rules, and a long-term memory in a store, or in what a function opens."""
+    """A reader, and a long-term memory in a store, or in what a function opens."""
     template = TemplateResponder()
     voice = Voice(ExperiencedInterpreter(local_reader()), template)
     opener = store if callable(store) else lambda: store
@@ -91,7 +91,7 @@ def test_a_request_as_last_time_is_proposed_and_confirmed_in_part(talk: Talk) ->
     talk(BERGEN, "a")
     talk("The budget is 200 euros", "a")
     turn = talk("Book a hotel, same as last time but for three people", "b")
-    assert talk.values("b") == {"party size": "three"}
+    assert talk.values("b") == {"people": "three"}
     assert talk.values("b", "proposed") == {
         "location": "Bergen",
         "date": "June 3 to June 5",
@@ -105,7 +105,7 @@ def test_a_request_as_last_time_is_proposed_and_confirmed_in_part(talk: Talk) ->
     assert all(value in turn.reply for value in ("Bergen", "June 3 to June 5", "200 euros"))
 
     talk("yes, except the budget", "b")
-    assert talk.values("b") == {"party size": "three", "location": "Bergen", "date": "June 3 to June 5"}
+    assert talk.values("b") == {"people": "three", "location": "Bergen", "date": "June 3 to June 5"}
     assert talk.values("b", "proposed") == {}
 
     talk("Same again", "c")
@@ -122,7 +122,7 @@ def test_what_the_latest_one_never_had_comes_from_the_one_before(talk: Talk) -> 
     talk("Book a hotel, same as last time", "d")
     assert talk.values("d", "proposed") == {
         "location": "Oslo",
-        "party size": "four",
+        "people": "four",
         "date": "June 3 to June 5",
         "budget": "200 euros",
     }
@@ -146,8 +146,8 @@ def test_a_changed_value_takes_the_place_of_the_proposed_one(talk: Talk) -> None
     talk(BERGEN, "a")
     talk("Same again", "b")
     talk("no, make it four people", "b")
-    assert talk.values("b")["party size"] in ("four", "4", "four people")
-    assert "party size" not in talk.values("b", "proposed")
+    assert talk.values("b")["people"] in ("four", "4", "four people")
+    assert "people" not in talk.values("b", "proposed")
 
 
 @pytest.mark.parametrize("question", ["What did I book in {month}?", "Which hotel did I book last time?"])
@@ -173,7 +173,7 @@ def test_a_named_value_tells_which_one(talk: Talk) -> None:
     talk("Book a hotel in Oslo for three people", "b")
     talk("Rent a car in Rome for two people", "c")
     talk("Book the hotel in Bergen again", "d")
-    assert talk.values("d", "proposed").get("party size") == "two"
+    assert talk.values("d", "proposed").get("people") == "two"
 
 
 def test_nothing_is_told_of_a_time_in_which_nothing_was(talk: Talk) -> None:

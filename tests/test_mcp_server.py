@@ -304,7 +304,7 @@ def test_user_and_thread_are_settings(tmp_path: Path) -> None:
 
 def test_what_waits_for_approval_is_not_the_agents_to_approve(tmp_path: Path) -> None:
     with Taskloom.open(Settings(home=tmp_path, memory=False)) as opened:
-        opened.talk("Plan a trip to Rome")
+        opened.talk("Plan a trip to Rome on June 10th")
         opened.talk("Cancel the trip", context=Context(approve=True))
         assert opened.pending()
 

@@ -209,7 +209,7 @@ Open = Callable[[], Taskloom]
 
 @pytest.fixture
 def opened(tmp_path: Path, narrator: Narrator) -> Open:
-    """Opens a Taskloom that reads by rules and tells sessions by a model; its store outlives it."""
+    """Opens a Taskloom that reads without a model and tells sessions by one; its store outlives it."""
     store, template = InMemoryStore(HashEmbedder(dimension=256)), TemplateResponder()
     voice = Voice(ExperiencedInterpreter(local_reader()), template)
 
@@ -280,7 +280,7 @@ def test_without_the_models_help_only_the_narrative_is_missing(
         told = {one.text: one.status for one in stored(talk)}
         (units,) = talk.longterm.store.records("local", "unit") if talk.longterm else ()
     assert [status for text, status in told.items() if "two" in text] == ["former"]
-    assert [status for text, status in told.items() if "size of the trip is 3" in text] == ["current"]
+    assert [status for text, status in told.items() if "people of the trip is three" in text] == ["current"]
     assert units.thread == "a"
 
 

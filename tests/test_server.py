@@ -141,14 +141,14 @@ def test_the_graph_is_drawn_with_its_nodes(server: Any) -> None:
 
 
 @pytest.mark.parametrize("graph", ["taskloom", "file"])
-def test_rules_answer_on_the_server(server: Any, thread: str, graph: str) -> None:
+def test_the_server_answers_without_a_model(server: Any, thread: str, graph: str) -> None:
     done = server.runs.wait(thread, graph, input=message("Plan a trip to Rome"))
     assert done["turn"]["reply"]
     assert done["messages"][-1]["type"] == "ai"
 
 
 def test_tools_of_a_file_are_called_on_the_server(server: Any, thread: str) -> None:
-    said = message("Plan a trip to Rome on June 10th")
+    said = message("Plan a trip. The destination is Rome and the date is June 10th.")
     done = server.runs.wait(thread, "taskloom", input=said, context={"user_id": "ann"})
     assert "10:40 to Rome on June 10th" in done["turn"]["reply"]
 

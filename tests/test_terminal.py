@@ -276,7 +276,7 @@ def test_a_damaged_database_is_no_new_thread(home: Path) -> None:
 
 def test_the_first_line_may_come_at_once(home: Path) -> None:
     screen = Screen("chat")
-    screen.type("Plan a trip to Rome\r")
+    screen.type("Plan a trip to Rome on June 10th\r")
     screen.until("Added the trip")
     screen.prompt()
     screen.type("\x1b[200~The budget is $200.\nInvite Alice.\x1b[201~\r")

@@ -373,7 +373,7 @@ def tool_runs(turn: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def test_a_script_approves_where_it_says_so(config: Path, invoke: Invoke) -> None:
-    plan = "Plan a trip to Rome on June 10th"
+    plan = "Plan a trip. The destination is Rome and the date is June 10th."
     (turn,) = played(invoke, config, {"user": plan, "approve": True})
     assert tool_runs(turn) == [("search_flights", "done"), ("book_seat", "done")]
     search, book = turn["tool_runs"]
@@ -394,12 +394,12 @@ def test_a_script_approves_where_it_says_so(config: Path, invoke: Invoke) -> Non
 
 
 def test_a_turn_that_changes_nothing_calls_nothing(config: Path, invoke: Invoke) -> None:
-    turns = played(invoke, config, "Plan a trip to Rome", "Where to?", "Hello")
+    turns = played(invoke, config, "Plan a trip. The destination is Rome.", "Where to?", "Hello")
     assert [turn["tool_runs"] for turn in turns] == [[], [], []]
 
 
 def test_what_is_out_of_date_is_made_again_when_that_is_wanted(config: Path, invoke: Invoke) -> None:
-    plan = {"user": "Plan a trip to Rome on June 10th", "approve": True}
+    plan = {"user": "Plan a trip. The destination is Rome and the date is June 10th.", "approve": True}
     again = {"user": "Yes", "approve": True}
     _, changed, made = played(invoke, config, plan, "Make it June 12th.", again)
     assert changed["tool_runs"] == []
@@ -412,7 +412,8 @@ def test_without_the_setting_no_tool_is_called(
     config: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TASKLOOM_TOOLS")
-    (turn,) = played(invoke, config, {"user": "Plan a trip to Rome on June 10th", "approve": True})
+    plan = "Plan a trip. The destination is Rome and the date is June 10th."
+    (turn,) = played(invoke, config, {"user": plan, "approve": True})
     assert turn["tool_runs"] == []
     assert booked(config) == []
 
@@ -422,7 +423,8 @@ def test_as_processes(config: Path, home: Path) -> None:
         return subprocess.run([TASKLOOM, *args], capture_output=True, text=True, cwd=config.parent, **more)
 
     script = config.with_name("script.json")
-    script.write_text('[{"user": "Plan a trip to Rome on June 10th", "approve": true}]')
+    plan = "Plan a trip. The destination is Rome and the date is June 10th."
+    script.write_text(json.dumps([{"user": plan, "approve": True}]))
     done = run(
         "run", script, "--thread", "trip", env={**os.environ, "TASKLOOM_TOOLS": "agent.yaml"}, check=True
     )

@@ -25,7 +25,9 @@ _CLOCK = re.compile(
     r"(?:at |by |from |till |until |before |after |around )?([01]?\d|2[0-3])[.:h]?([0-5]\d)(?: ?[ap]m)?",
     re.IGNORECASE,
 )
-_LED = re.compile(r"\b(?:at|by|from|till|until|before|after|around|about|past|to)\s+$", re.IGNORECASE)
+_LED = re.compile(
+    r"\b(?:at|by|from|till|until|before|after|around|about|past|(?<!down )(?<!up )to)\s+$", re.IGNORECASE
+)
 _HOUR = re.compile(
     r"(?:(?:half|quarter|twenty|ten|five)(?: past| to)? )?(?:\d{1,2}|one|two|three|four|five|six|seven|eight"
     r"|nine|ten|eleven|twelve)(?:[ -]?(?:thirty|fifteen|forty[ -]five|fortyfive))?(?:[ -]?ish)?(?: ?[ap]m)?"

@@ -35,7 +35,7 @@ _CALENDAR = word_set("mon tue wed thu fri sat sun jan feb mar apr may jun jul au
 _NO_NAMES = word_set(
     """a an the it its it's that this these those them they there here one ones thing things is are was were
     be do did does has have had to of for in on at by with from and or but so then too also not no yes ok okay
-    you he she we us him her me back planning"""
+    you he she we us him her back planning"""
 )
 
 

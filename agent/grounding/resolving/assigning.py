@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.language.typed import kind_of
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.turn.clauses import Clause
 from taskloom.memory.tasks import TaskNode
@@ -19,10 +21,19 @@ _WORK_OF = re.compile(
 )
 
 
+def _is_name(text: str) -> bool:
+    """Whether words may be somebody's name: 'Holger', 'Uncle Baz', and no day."""
+    return text[:1].isupper() and len(text.split()) < 4 and kind_of(text) is None
+
+
 class Assigning(Owning):
     """People and what they do."""
 
     def _read_assign(self, clause: Clause) -> None:
+        if not clause.all("P") and clause.all("V"):  # 'not Ann, Bo has the cake': who is no old value
+            told = [one for one in clause.all("V") if _is_name(one.text)]
+            spans = (replace(one, role="P") if one in told else one for one in clause.mentions)
+            clause = replace(clause, mentions=tuple(spans))
         whole, people = self.place(clause), self._people(clause)
         names = [bare(span.text) for span in clause.all("T") or clause.all("I")]
         if names and people and (theirs := self._work_of(names[0])):

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
-from taskloom.agent.language.typed import hour, kind_of
+from taskloom.agent.language.typed import hour, kind_of, type_named
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.held import stems_in
@@ -57,6 +57,7 @@ NOUNS = (
 _ASKED_NOUN = re.compile(
     r"\b(?:which|what)(?:'s|\s+is)?\s+(?:the |your |its |his |her )?([a-z]+)\b", re.IGNORECASE
 )
+_THINGS = re.compile(rf"(\d[\d.,]*|{'|'.join(values.NUMBER_WORDS)})\s+([a-z]+(?: [a-z]+)?)", re.IGNORECASE)
 _AGED = re.compile(r"\b(?:i['’]?m|i am|s?he['’]?s|s?he is)\s+$", re.IGNORECASE)
 _BY_VERB = tuple(
     (re.compile(rf"\b(?:{verb})\s+(?:the\s+)?$", re.IGNORECASE), slot)
@@ -69,6 +70,7 @@ _BY_VERB = tuple(
 )
 """What a value without a name is of, by the verb before it."""
 _OF = re.compile(r"(\S.*?)\s+(?:of|for)\s+((?:the|my|our)\s+\S.*)", re.IGNORECASE)
+_BETWEEN = word_set("at on the from in around about")
 _NO_NOUN = word_set(
     """is are was were do does did has have will would should shall can could about else for to of in on it
     they we you i next happens time day date one ones kind sort type thing things"""
@@ -85,6 +87,21 @@ def _plain_value(text: str) -> str:
     lead = text.strip()[: -len(plain)].strip().lower() if text.strip().endswith(plain) else ""
     kept = lead in _MAKES_SENSE and plain.isalpha() and plain.islower() and kind_of(plain) is None
     return text.strip() if kept else plain
+
+
+def _day_and_hour(value: str, slot: str) -> list[tuple[str, str]]:
+    """A value with the name of its slot; a day with an hour as both: 'monday 8am'."""
+    spans = values.spot(value)
+    kinds = [span.kind for span in spans]
+    rest = value
+    for span in reversed(spans):
+        rest = rest[: span.start] + rest[span.end :]
+    if sorted(kinds) != ["date", "time"] or set(re.findall(r"\w+", rest.lower())) - _BETWEEN:
+        return [(slot, value)]
+    day, hour_told = (next(span.text for span in spans if span.kind == kind) for kind in ("date", "time"))
+    if slot == "time" or type_named(slot) == "time":
+        return [("date", day), (slot, hour_told)]
+    return [(slot if slot not in ("detail", "place") else "date", day), ("time", hour_told)]
 
 
 class Giving(Fitting):
@@ -358,14 +375,17 @@ class Giving(Fitting):
             name = named.get(number)
             if name is None and (numbered := _NUMBERED.fullmatch(value)) is not None:
                 name, value = numbered[1], numbered[2]  # 'version 1.9' is no date
+            counted = _THINGS.fullmatch(value) if name is None and kind_of(value) == "count" else None
+            if counted is not None:
+                name, value = counted[2], counted[1]  # 'eleven guests'
             slot = slot_name(bare(name)) if name else self._slot_for(span.text, clause.text[: span.start])
             if name is None and slot in {one.slot for one in found}:
                 slot = slot_name(word_before(clause, span)) or slot
-            taken = [one.slot for one in found]
-            free = slot or "detail"
-            while free in taken:
-                free = f"{slot} {int((re.search(r'[0-9]+$', free) or [1])[0]) + 1}"
-            found.append(Detail(slot=free, value=value))
+            for part, told in _day_and_hour(value, slot):
+                taken, free = [one.slot for one in found], part or "detail"
+                while free in taken:
+                    free = f"{part} {int((re.search(r'[0-9]+$', free) or [1])[0]) + 1}"
+                found.append(Detail(slot=free, value=told))
         return found
 
     def _people(self, clause: Clause) -> list[Detail]:
@@ -384,7 +404,7 @@ class Giving(Fitting):
         """Somebody's name; a pronoun means who was last spoken of, where somebody was."""
         name = re.sub(r"['’]s$", "", bare(text))
         said = re.split(r"[\s'’]+", name.lower())
-        if name.lower() in ME or said[0] in ("i", "im"):
+        if name.lower() in ME or said[0] in ("i", "im", "ill", "ive"):
             return "me"
         if not set(said) <= _SOMEBODY:
             return name

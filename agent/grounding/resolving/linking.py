@@ -31,6 +31,7 @@ def _in_time(clause: Clause) -> list[Mention]:
     if clause.all("T") and len(items) < 2:
         return items
     return sorted(items, key=lambda one: _AFTER.search(clause.text[: one.start]) is None)
+_THEN = re.compile(r"\bthen\b.*\bthen\b", re.IGNORECASE)
 
 
 class Linking(Giving):
@@ -59,7 +60,11 @@ class Linking(Giving):
                 for name in names
             ]
             in_order = pairwise(needed) if _IN_ORDER.search(clause.text) else ()  # 'first A, then B, then C'
-            pairs = [*in_order, *((before, after) for after in waiting for before in needed)]
+            ends = [one for one in waiting if one is not None]
+            if len(ends) > 1 and needed and _THEN.search(clause.text):  # 'first A, then B, then C'
+                pairs = [*in_order, (needed[-1], ends[0]), *pairwise(ends)]
+            else:
+                pairs = [*in_order, *((before, after) for after in ends for before in needed)]
         elif len(needed) == 1 and (topic := self.topic()) is not None:
             pairs = [(needed[0], topic)]
         else:

@@ -21,8 +21,8 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
 from .giving import Giving
-from .plain import one, words_outside
-from .resolver import POINTING, content
+from .plain import one, right_before, words_outside
+from .resolver import POINTING, bare, content
 
 _LESS = re.compile(
     r"\b(?:earlier|sooner|less|fewer|off|down|cheaper|shorter|minus|forward|ahead|prepone\w*|reduc\w*|cut|knock"
@@ -94,6 +94,8 @@ class Shifting(Giving):
             self._set_one(node, Detail(slot=kind_of(value) or "detail", value=value), clause, named=False)
             return
         sign, amount = _change(clause, value)
+        if (thing := _counted_thing(clause)) and values.number_of(amount) == values.number_of(value):
+            amount = f"{amount} {thing}"  # 'one more lesson' is none of its price
         if not clause.all("TSW") and (counted := self._counted(node, sign, amount)) is not None:
             node = counted
         whose = one(clause, "S") and set(content(one(clause, "S"))) <= set(content(node.title))
@@ -107,6 +109,8 @@ class Shifting(Giving):
                 return
             if named or node.parent is None:
                 self._cannot(node, amount)
+                if self.meant(one(clause, "T"), slots=True) is None:
+                    raise Doubt(f"I do not find “{one(clause, 'T')}” in the plan. What should change?")
                 self._act("shift", task=node.id, value=sign + amount)
                 return
             node = self.graph[node.parent]
@@ -241,6 +245,14 @@ def _change(clause: Clause, value: str) -> tuple[str, str]:
         return "*", f"{part if half else 1 + part if _MORE_OF.search(near) else 1 - part:g}"
     less = _LESS.search(near) or re.search(r"\bbefore\b", value) or _TAKEN.match(after)
     return ("-" if less and not _MORE.search(value) else "+"), _plain(spoken)
+
+
+def _counted_thing(clause: Clause) -> str:
+    """The thing that an amount stands right before: 'lesson' of 'one more lesson'; '' for none."""
+    value, things = next(iter(clause.all("V")), None), clause.all("T")
+    if value is None or kind_of(value.text) not in (None, "count"):
+        return ""
+    return next((bare(thing.text) for thing in things if right_before(clause, value, thing)), "")
 
 
 def _plain(amount: str) -> str:
