@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from taskloom.agent.graph.services import Services, Voice
 from taskloom.agent.graph.wiring import default_services
+from taskloom.agent.language.wording import NOT_UNDERSTOOD
 from taskloom.agent.models.examples import example
 from taskloom.agent.models.interpreter import reading_prompt
 from taskloom.agent.models.wire import steps_of
@@ -66,10 +67,25 @@ def store() -> InMemoryStore:
     return InMemoryStore(MODEL)
 
 
+class Unhearing:
+    """The local reader, which one wording means nothing to, and which another one leaves unsure."""
+
+    def __init__(self) -> None:
+        self.inner = local_reader()
+
+    def read(self, utterance: str, view: View) -> Reading:
+        if "suits everybody" in utterance:
+            return Reading((Step(text=utterance, act="unsure", value=NOT_UNDERSTOOD),), sure=False)
+        if utterance.startswith("Should we push"):
+            read = self.inner.read(utterance.removeprefix("Should we ").rstrip("?"), view)
+            return Reading((Step(text=utterance, act="unsure", proposed=read.steps),), sure=False)
+        return self.inner.read(utterance, view)
+
+
 @pytest.fixture
 def talk(tmp_path: Path, store: InMemoryStore) -> Iterator[Taskloom]:
     template = TemplateResponder()
-    voice = Voice(ExperiencedInterpreter(local_reader()), template)
+    voice = Voice(ExperiencedInterpreter(Unhearing()), template)
     longterm = LongTerm(lambda: store, lambda: Outbox(tmp_path / "outbox.sqlite"))
     services = Services(voice=lambda model: voice, template=template, memory=longterm)
     with Taskloom.open(Settings(home=tmp_path), services=services) as opened:
@@ -361,7 +377,7 @@ def test_no_text_breaks_it(utterance: str, text: str, value: str) -> None:
         assert step.act == "set"
 
 
-def test_rules_that_are_sure_ask_no_experience() -> None:
+def test_a_reader_that_is_sure_asks_no_experience() -> None:
     def never() -> Sequence[Experience]:
         raise AssertionError("asked")
 

@@ -273,14 +273,14 @@ def test_without_the_models_help_only_the_narrative_is_missing(
 ) -> None:
     server.play([reply])
     with opened() as talk:
-        talk.talk("Plan a trip to Rome for two people", thread="a")
-        talk.talk("Make it three people", thread="a")
+        talk.talk("Plan a trip to Rome on Friday", thread="a")
+        talk.talk("Change the date to Monday", thread="a")
     assert server.requests
     with opened() as talk:
         told = {one.text: one.status for one in stored(talk)}
         (units,) = talk.longterm.store.records("local", "unit") if talk.longterm else ()
-    assert [status for text, status in told.items() if "two" in text] == ["former"]
-    assert [status for text, status in told.items() if "people of the trip is three" in text] == ["current"]
+    assert [status for text, status in told.items() if "Friday" in text] == ["former"]
+    assert [status for text, status in told.items() if "date of the trip is Monday" in text] == ["current"]
     assert units.thread == "a"
 
 

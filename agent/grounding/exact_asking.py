@@ -23,7 +23,7 @@ from taskloom.memory.present import bare_name
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words as words_in
 
-from .exact_places import WHO_SLOTS, Doubt, Places, name_words, says_all
+from .exact_places import WHO_SLOTS, Doubt, Places, means_alike, name_words, says_all
 
 _OF_A_PERSON = frozenset(("list", "value", "left", "next", "summary", "status", "count"))
 _OF_A_WHOLE = frozenset(("left", "next", "summary", "needs", "dependents"))
@@ -186,7 +186,8 @@ class Asking(Places):
         if words in _WHERE:
             return tuple(one.id for one in inside if one.value and name_words(one.title) & _PLACES)
         listed = tuple(one.id for one in inside if base(one.slot) in (singular(name), name))
-        return listed or tuple(one.id for one in self._typed(words, node))
+        found = listed or tuple(one.id for one in self._typed(words, node))
+        return found or tuple(one.id for one in own if means_alike(one.title, words))
 
     def _is_another(self, name: str, slot: TaskNode) -> bool:
         """Whether a slot that is named only by its type may be another one than asked for: no stop time."""

@@ -17,9 +17,9 @@ from taskloom.agent.grounding.workspace import Ground, same_value
 from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.typed import kind_of, type_named
 from taskloom.agent.language.wording import base, clip, entries, join
-from taskloom.agent.language.words import content, singular, slot_name
+from taskloom.agent.language.words import content, singular, slot_group, slot_name
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import is_member, is_person_slot, stems_of, words_of
+from taskloom.agent.plan.roles import COUNTED, is_member, is_person_slot, stems_of, words_of
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import Add, Link, Operation, Update
@@ -28,6 +28,8 @@ from taskloom.memory.words import fold
 
 _WHO = ("who", "assignee", "assigned to", "responsible", "person responsible", "by whom", "done by")
 WHO_SLOTS = frozenset(map(slot_name, _WHO))
+_GOALS = ("place", "location", "destination")
+_SYNONYMS = ("email", "phone", "hotel", "duration", "transport")  # names of each mean one thing
 ONE_OF_MANY = frozenset(("item", "thing", "member"))
 _MORE = re.compile(r"(\S+) (?:more|extra|additional|further) (\S.*)", re.IGNORECASE)
 TO_DO = frozenset(("task", "step", "to_do", "todo", "job", "chore"))
@@ -335,3 +337,12 @@ def _head(name: str) -> str:
 def says_all(text: str, words: str) -> bool:
     """Whether a text says what words say: the same, or all of them."""
     return same_value(text, words) or bool(content(words) and content(words) <= content(text))
+
+
+def means_alike(title: str, name: str) -> bool:
+    """Whether two names of slots mean the same: of a place that nobody has called so far, of a phone."""
+    group, other = slot_group(title), slot_group(name)
+    if title in ("detail", "place", "location"):
+        return other in _GOALS and group in _GOALS
+    heads = (slot_name(title) in COUNTED, slot_name(name) in COUNTED)
+    return all(heads) or (group == other and group in _SYNONYMS)

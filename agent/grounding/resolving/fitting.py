@@ -8,13 +8,13 @@ from itertools import count
 
 from taskloom.agent.grounding.exact import Exact
 from taskloom.agent.grounding.exact_parts import in_style
-from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.grounding.exact_places import Doubt, means_alike
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import PLACES, hour, kind_of, misfits, names_a_type, type_named, type_of
 from taskloom.agent.language.wording import base
-from taskloom.agent.language.words import slot_group, slot_name
+from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import COUNTED, is_member
+from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import View
@@ -28,13 +28,12 @@ from .plain import one
 from .resolver import POINTING, content
 
 _MENDS = re.compile(
-    r"^\W*(?:no|nope|nah|not|actually|sorry|wait|make (?:it|that)|rather|or rather|correction|instead|i mean"
-    r"|better|let's (?:make|say))\b|\binstead\b|\brather\b",
+    r"^(?:[\w ]{1,20}:)?\W*(?:(?:hm+|oh|ah|ok|okay|well|hey|so|um|uh|and|but)\b\W*)*"
+    r"(?:no|nope|nah|not|actually|sorry|wait|make (?:it|that)|rather|or rather|correction|instead|i mean"
+    r"|better|let['’]?s (?:make|say|go with|take|use|have))\b|\binstead\b|\brather\b",
     re.IGNORECASE,
 )
 OF_KIND = {"amount": "price", "count": "number"}
-_GOALS = ("place", "location", "destination")
-_SYNONYMS = ("email", "phone", "hotel", "duration", "transport")  # names of each mean one thing
 _UNNAMED = ("detail", "place", "location")  # names that slots get whose values came without one
 _CHANGED = re.compile(
     r"\b(?:now|moved?|moving|instead|changed?|switch\w*|swapp?\w*|no longer|new"
@@ -178,7 +177,8 @@ class Fitting(Joining, Exact):
                 value = with_number(slot.value or "", value)
             self._act("set", task=slot.id, value=value)
             return
-        if named and (held_slot := self._beginning(owner, told)) is not None:
+        held_slot = self._beginning(owner, told) if named or _changes(clause) else None
+        if held_slot is not None:  # also 'room 217' for the room number
             value = in_style(held_slot.value or "", told.value)
             if number and kind_held(held_slot) in ("count", "amount") and kind_of(told.value) == "count":
                 value = with_number(held_slot.value or "", value)
@@ -229,10 +229,10 @@ class Fitting(Joining, Exact):
         slots = [p for p in self.graph.parts(owner.id) if is_slot(p) and not is_assignee(p)]
         said, kind = set(words(told.slot.replace("_", " "))), kind_of(told.value)
         exact = [part for part in slots if set(words(part.title)) == said]
-        typed = [part for part in slots if kind_held(part) == kind]
+        typed = [part for part in slots if kind in (kind_held(part), kind_of(part.value or ""))]
         more = [part for part in typed if said and said < set(words(part.title))]
         alike = [part for part in more if kind or _ends(part.title, told.slot)]
-        found = exact or alike or [part for part in typed if _means(part.title, told.slot)]
+        found = exact or alike or [part for part in typed if means_alike(part.title, told.slot)]
         return found[0] if len(found) == 1 else None
 
     def _set_in_this_turn(self, owner: TaskNode, slot: str) -> bool:
@@ -254,15 +254,6 @@ def _changes(clause: Clause) -> bool:
 def _ends(title: str, name: str) -> bool:
     """Whether two names of slots are of the same thing: 'number' and 'passport number'."""
     return words(title)[-1:] == words(name.replace("_", " "))[-1:]
-
-
-def _means(title: str, name: str) -> bool:
-    """Whether two names of slots mean the same: of a place that nobody has called so far, of a phone."""
-    group, other = slot_group(title), slot_group(name)
-    if title in _UNNAMED:
-        return other in _GOALS and group in _GOALS
-    heads = (slot_name(title) in COUNTED, slot_name(name) in COUNTED)
-    return all(heads) or (group == other and group in _SYNONYMS)
 
 
 def _is_place(slot: TaskNode) -> bool:

@@ -35,7 +35,7 @@ _GOES_ON = re.compile(
     rf"|our|his|her|their|\d+|{'|'.join(values.NUMBER_WORDS)})\b.*)?",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"([a-z]{4,}) (\d+(?:\.\d+)+)")
+_NUMBERED = re.compile(r"([a-z]{4,}) (\d+(?:\.\d+)+)|(room|gate|platform|row|seat|table|track|flight) (\d+)")
 _EVERY = word_set("all both each every")
 ASKED_FOR = (
     (re.compile(r"\bwho\b", re.IGNORECASE), "who"),
@@ -134,7 +134,12 @@ class Giving(Fitting):
             return clause
         said = set(content(names[0].text))
         titled = [node for node in self.graph.active if said == set(content(node.title))]
-        if len(titled) != 1 or is_slot(titled[0]) or is_fact(titled[0]):
+        asks = clause.act.startswith("ask.")
+        if (
+            len(titled) != 1
+            or (is_slot(titled[0]) if not asks else titled[0].parent)
+            or (is_fact(titled[0]) and not asks)
+        ):
             return clause
         thing = replace(names[0], role="T")
         return replace(clause, mentions=tuple(thing if one is names[0] else one for one in clause.mentions))
@@ -374,7 +379,10 @@ class Giving(Fitting):
             value = _plain_value(span.text)
             name = named.get(number)
             if name is None and (numbered := _NUMBERED.fullmatch(value)) is not None:
-                name, value = numbered[1], numbered[2]  # 'version 1.9' is no date
+                name, value = (
+                    numbered[1] or numbered[3],
+                    numbered[2] or numbered[4],
+                )  # 'version 1.9' is no date
             counted = _THINGS.fullmatch(value) if name is None and kind_of(value) == "count" else None
             if counted is not None:
                 name, value = counted[2], counted[1]  # 'eleven guests'

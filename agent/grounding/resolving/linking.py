@@ -31,6 +31,8 @@ def _in_time(clause: Clause) -> list[Mention]:
     if clause.all("T") and len(items) < 2:
         return items
     return sorted(items, key=lambda one: _AFTER.search(clause.text[: one.start]) is None)
+
+
 _THEN = re.compile(r"\bthen\b.*\bthen\b", re.IGNORECASE)
 
 

@@ -29,6 +29,7 @@ _DOING = re.compile(
     r"(?:doing|having|throwing|holding|hosting|planning|organi[sz]ing|arranging)\s+(?:an?\s+|the\s+|some\s+)?(?=\S)",
     re.IGNORECASE,
 )
+_UNCHANGED = re.compile(r"(?:at |on )?(?:the )?same (?:time|date|day|place|hour|room|price)", re.IGNORECASE)
 _CALLED = re.compile(
     r"(?:(?:new|another)\s+)?(?:project|task|plan|list|event)\s+(?:called|named)\s+(\S.*)", re.IGNORECASE
 )
@@ -72,6 +73,8 @@ def tidy(clause: Clause) -> Clause:
         if set(mention.text.lower().split()) <= _EMPTY or not re.search(r"\w", mention.text):
             continue
         if mention.role == "S" and mention.text.lower() in _DETERMINER:
+            continue
+        if mention.role == "V" and _UNCHANGED.fullmatch(mention.text) and len(clause.all("V")) > 1:
             continue
         several = mention.role in "TI" and len(clause.all(mention.role)) > 1
         if several and mention.text.lower() in ("both", "all"):  # 'both the soup and the stew'
