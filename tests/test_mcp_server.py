@@ -202,7 +202,7 @@ def test_two_clients_at_a_time_lose_no_write(opens: Open, tmp_path: Path) -> Non
                 await told(session, "remember", text=f"The code of {name}{number} is {number + 7000}")
                 found = await told(session, "recall", query=f"the code of {name}{number}")
                 assert str(number + 7000) in found
-        await told(session, "say", text=f"Plan a trip to {name}")
+        await told(session, "say", text=f"Plan the {name} trip")
 
     async def scenario() -> None:
         async with AsyncExitStack() as stack:

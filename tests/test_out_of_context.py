@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from taskloom.agent.grounding.exact import ground_exactly as ground
+from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.reading.local import packaged as local_reader
 from taskloom.agent.replying.checking import faults_of
 from taskloom.agent.replying.templates import TemplateResponder
@@ -68,7 +68,7 @@ def view_of(name: str, *, asked: bool = False) -> View:
 
 def holds_after(steps: Sequence[Step], view: View, said: str) -> TaskGraph:
     """Carry out what the steps mean; the plan stays sound, and the reply keeps to it."""
-    operations, graph, changes = ground(steps, view), view.graph, []
+    operations, graph, changes = ground_exactly(steps, view), view.graph, []
     for operation in operations:
         outcome = apply(graph, operation, turn=view.turn, said=said)
         assert outcome.refused is None or outcome.graph is graph
@@ -104,12 +104,12 @@ def holds_after(steps: Sequence[Step], view: View, said: str) -> TaskGraph:
 @pytest.mark.parametrize("name", PLANS)
 def test_words_from_elsewhere_do_no_harm(name: str) -> None:
     words = sorted({turn["user"] for dialogue in dialogues() for turn in dialogue.said})
-    rules = local_reader()
+    reader = local_reader()
     for said in Random(name).sample(words, A_PLAN):
         for asked in {False, name in OPEN}:
             view = view_of(name, asked=asked)
             try:
-                holds_after(rules.read(said, view).steps, view, said)
+                holds_after(reader.read(said, view).steps, view, said)
             except AssertionError as error:
                 error.add_note(f"said {said!r}, asked={asked}")
                 raise

@@ -8,20 +8,15 @@ from typing import Any
 
 import pytest
 
-from taskloom.agent.language.clauses import clause
 from taskloom.agent.language.pointers import other_one
 from taskloom.agent.plan.kinds import kind_asked_for, spoken_slots
 from taskloom.agent.plan.roles import tasks_in_role
 from taskloom.agent.plan.schema_files import load_schemas
-from taskloom.agent.reading.patterns.named import named_task
-from taskloom.agent.reading.patterns.told import answer_in, finished, fitted, told_slots, with_head
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
-from taskloom.agent.turn.reading import View
-from taskloom.agent.turn.schemas import TaskSchema
+from taskloom.agent.turn.schemas import SlotSchema, TaskSchema
 from taskloom.agent.turn.state import Context
-from taskloom.agent.turn.steps import Detail, Step
-from taskloom.memory.operations import Add, Clarify, apply
+from taskloom.memory.operations import Add, apply
 from taskloom.memory.tasks import TaskGraph
 
 
@@ -60,108 +55,7 @@ FORMS = [
     ),
 ]  # fmt: skip
 SCHEMAS = load_schemas(FORMS)
-RENTAL, HAIRCUT, SCHOOL, PARCEL, CLUB = SCHEMAS
-
-
-def view(schema: TaskSchema, asked: str = "", **held: str) -> View:
-    """A task of the kind with these values, and the question for a slot."""
-    graph = apply(TaskGraph(), Add(slot="task", title=schema.name), turn=1, said="").graph
-    for slot, value in held.items():
-        graph = apply(
-            graph, Add(slot=f"task.{slot}", title=slot, value=value, parent="t1"), turn=1, said=""
-        ).graph
-    choice = Add(slot=f"task.{asked}", title=asked, parent="t1")
-    return View(
-        graph,
-        turn=2,
-        focus=("t1",),
-        schemas=SCHEMAS,
-        question=Clarify(question="?", choices=(choice,)) if asked else None,
-    )
-
-
-def told(said: str, schema: TaskSchema, asked: str = "", **held: str) -> dict[str, str | None]:
-    steps = told_slots(clause(said), view(schema, asked, **held), schema, "t1")
-    return {str(step.slot): step.value for step in steps}
-
-
-@pytest.mark.parametrize(
-    ("said", "schema", "asked", "slots"),
-    [
-        ("I'll pick it up on Friday", RENTAL, "return_date", {"pickup_date": "Friday"}),
-        ("we bring it back on Monday", RENTAL, "pickup_date", {"return_date": "Monday"}),
-        ("on Monday", RENTAL, "return_date", {"return_date": "Monday"}),
-        ("Do deliver it, please", RENTAL, "", {"delivery": "yes"}),
-        ("no delivery", RENTAL, "tool", {"delivery": "no"}),
-        ("cut and colour", HAIRCUT, "salon", {"treatment": "cut and colour"}),
-        ("just a beard trim", HAIRCUT, "", {"treatment": "beard trim"}),
-        ("with Mia", HAIRCUT, "salon", {"stylist": "Mia"}),
-        ("at Barber Joe", HAIRCUT, "date", {"salon": "Barber Joe"}),
-        ("7 pm", HAIRCUT, "salon", {"time": "7 pm"}),
-        ("standard is enough", PARCEL, "weight", {"speed": "standard"}),
-        ("it weighs 7 kg", PARCEL, "address", {"weight": "7 kg"}),
-        ("Carla hosts", CLUB, "time", {"host": "Carla"}),
-        ("Ben brings the snacks", CLUB, "host", {"snacks": "Ben"}),
-        ("You can call me on 0171 2345678", SCHOOL, "emergency_contact", {}),
-        ("What about Friday?", RENTAL, "pickup_date", {}),
-        ("a day later", RENTAL, "", {}),
-        ("Friday", RENTAL, "", {}),
-        ("standard or express?", PARCEL, "speed", {}),
-        ("The express train was late", PARCEL, "", {}),
-    ],
-)
-def test_a_slot_is_told_without_its_name(
-    said: str, schema: TaskSchema, asked: str, slots: dict[str, str]
-) -> None:
-    assert told(said, schema, asked) == slots
-
-
-def test_a_number_goes_where_its_noun_is() -> None:
-    assert told("5 kilos", PARCEL, weight="about 3 kilos") == {"weight": "5 kilos"}
-    assert told("5 kilos", PARCEL, weight="light") == {}
-
-
-def test_a_name_is_put_shorter_where_a_date_is_asked_for() -> None:
-    assert told("Lina", SCHOOL, "birth_date", child_name="My daughter Lina") == {"child_name": "Lina"}
-    assert told("Lina", SCHOOL, "class", child_name="My daughter Lina") == {}
-
-
-@pytest.mark.parametrize(
-    ("text", "slot", "value"),
-    [
-        ("A cordless drill", "tool", "cordless drill"),
-        ("He lives at 5 Elm Road, Hull", "address", "5 Elm Road, Hull"),
-        ("for my brother Tom", "recipient", "my brother Tom"),
-        ("Dan, of course", "host", "Dan"),
-        ("I Will Always Love You", "song_name", "I Will Always Love You"),
-        ("A Star Is Born", "movie_name", "A Star Is Born"),
-        ("Thanks", "salon", ""),
-        ("he's allergic", "host", ""),
-        ("Ben brings the snacks", "host", ""),
-    ],
-)
-def test_the_value_in_an_answer(text: str, slot: str, value: str) -> None:
-    assert answer_in(text, slot) == value
-
-
-def test_a_capital_lead_is_part_of_a_name() -> None:
-    assert with_head("Wall", "Great Wall.") == "Great Wall"
-    assert with_head("Luigi's", "Great, Luigi's") == "Luigi's"
-    assert with_head("Luigi's", "Please Luigi's") == "Luigi's"
-
-
-@pytest.mark.parametrize(
-    ("said", "title", "done"),
-    [
-        ("All done!", "rent a tool", True),
-        ("Sent!", "send a parcel", True),
-        ("It's booked", "book a haircut", True),
-        ("Booked", "send a parcel", False),
-        ("Are we done?", "rent a tool", False),
-    ],
-)
-def test_the_end_of_a_task(said: str, title: str, done: bool) -> None:
-    assert bool(finished(clause(said), title)) is done
+RENTAL, HAIRCUT, SCHOOL, *_ = SCHEMAS
 
 
 @pytest.mark.parametrize(
@@ -176,28 +70,6 @@ def test_the_end_of_a_task(said: str, title: str, done: bool) -> None:
 )
 def test_a_kind_is_asked_for_in_its_own_words(words: str, kind: TaskSchema | None) -> None:
     assert kind_asked_for(words, SCHEMAS) == kind
-
-
-def test_a_task_that_is_there_is_not_asked_for_again() -> None:
-    empty = View(TaskGraph(), schemas=SCHEMAS)
-    assert [step.title for step in named_task("I need a haircut", empty)] == ["haircut"]
-    assert named_task("I need the haircut", view(HAIRCUT)) == []
-    assert [step.title for step in named_task("I need another haircut", view(HAIRCUT))] == ["haircut"]
-    assert named_task("When is the haircut?", empty) == []
-
-
-def test_a_request_fills_the_slots_of_its_kind() -> None:
-    said = "send a parcel to Uncle Theo, 3 Oak Street, Leeds"
-    made = fitted(Step(text=said, act="task", title=said, target=said), PARCEL)
-    assert made.title == made.target == "send a parcel"
-    assert {one.slot: one.value for one in made.details} == {
-        "recipient": "Uncle Theo",
-        "address": "3 Oak Street, Leeds",
-    }
-    place = Detail(slot="place", value="Scissor Sisters")
-    assert fitted(Step(text="", act="task", title="haircut", details=(place,)), HAIRCUT).details == (
-        Detail(slot="salon", value="Scissor Sisters"),
-    )
 
 
 def test_a_list_of_slots() -> None:
@@ -222,7 +94,12 @@ def test_the_other_one(said: str, which: str | None) -> None:
 
 
 def test_few_among_many_are_found_in_each_state() -> None:
-    graph = view(CLUB, host="Ana").graph
+    graph = TaskGraph()
+    for add in (
+        Add(slot="task", title="club"),
+        Add(slot="task.host", title="host", value="Ana", parent="t1"),
+    ):
+        graph = apply(graph, add, turn=1, said="").graph
     assert not any(tasks_in_role(graph, "proposed"))
     offer = Add(slot="task.date", title="date", value="May 3", parent="t1", status="proposed")
     graph = apply(graph, offer, turn=2, said="").graph
@@ -399,3 +276,42 @@ def test_the_other_hotel_is_proposed_where_one_was_named(tmp_path: Path) -> None
 
 def test_nothing_is_as_last_time_where_there_was_none(tmp_path: Path) -> None:
     assert values(tmp_path, ["Same as last time, please"]) == [{}]
+
+
+BUS_SLOTS = ("from_location", "to_location", "departure_date", "number_of_seats", "where_to")
+BUS = TaskSchema(
+    name="bus",
+    slots=(
+        *(SlotSchema(name=name, required=True) for name in BUS_SLOTS),
+        SlotSchema(name="shared_ride", required=True, values=("yes", "no")),
+    ),
+)
+
+
+def held(app: Taskloom) -> dict[str, str | None]:
+    return {node.name: node.value for node in app.tasks().active if node.parent}
+
+
+def test_a_schema_is_filled_by_names_answers_and_declines(tmp_path: Path) -> None:
+    context = Context(schemas=[BUS.model_dump()])
+    with Taskloom.open(Settings(home=tmp_path, model="")) as app:
+
+        def say(words: str) -> str:
+            return app.talk(words, context=context).reply
+
+        assert "from location" in say("Plan a bus trip.")
+        assert say("I don't know yet.").startswith("All right. What should the to location be")
+        assert "departure date" in say("It's Oslo")
+        assert "number of seats" in say("The departure date should be May 3.")
+        say("Make the from location Bergen and the number of seats 2.")
+        assert held(app) == {
+            "to_location": "Oslo",
+            "departure_date": "May 3",
+            "from_location": "Bergen",
+            "number_of_seats": "2",
+        }
+        assert "shared ride" in say("where to: Sydney")
+        say("No.")
+        assert held(app)["shared_ride"] == "no"
+        assert "Narvik" in say("Change the to location to Narvik.")
+        assert held(app)["to_location"] == "Narvik"
