@@ -181,7 +181,7 @@ def test_several_things_in_one_clause_are_several() -> None:
 
 def test_a_new_task_with_values_and_items() -> None:
     assert lines(DINNER) == {
-        "dinner", "dinner > date: friday", "dinner > time: 7 pm", "dinner > number: 12 guests",
+        "dinner", "dinner > date: friday", "dinner > time: 7 pm", "dinner > guests: 12",
         "dinner > soup", "dinner > fish",
     }  # fmt: skip
 
@@ -190,7 +190,7 @@ def test_a_new_task_with_values_and_items() -> None:
     ("given_clause", "gone", "new"),
     [
         (clause("set", "[V saturday]"), "dinner > date: friday", "dinner > date: saturday"),
-        (clause("set", "[V 15]"), "dinner > number: 12 guests", "dinner > number: 15 guests"),
+        (clause("set", "[V 15]"), "dinner > guests: 12", "dinner > guests: 15"),
         (clause("shift", "[V an hour later]"), "dinner > time: 7 pm", "dinner > time: 8 pm"),
         (clause("remove", "[I the soup]"), "dinner > soup", None),
         (clause("replace", "[V crab] for [O the fish]"), "dinner > fish", "dinner > crab"),

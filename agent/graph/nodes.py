@@ -278,7 +278,7 @@ def _store_records(state: State, schemas: tuple[TaskSchema, ...], memory: Memory
     turn, graph = turn_of(state), graph_of(state)
     before = tuple(map(pending_of, state.get("pending", ())))
     outline = "\n".join(render(graph[key]) for key in state.get("focus", ()) if key in graph)
-    new = experience_of(turn, before, thread=memory.thread, outline=outline)
+    new = experience_of(turn, before, thread=memory.thread, outline=outline, graph=graph)
     done, left = settle(before, turn, graph, feedback=state.get("feedback"))
     memory.keep(graph, turn, schemas, done)
     update: Update = {"feedback": None} if state.get("feedback") else {}

@@ -23,11 +23,12 @@ _REFRESHED = re.compile(
 )
 _POLITE = re.compile(r"\b(?:please|pls|for me|then|now)\b|[.!?,]", re.IGNORECASE)
 _ASKING = re.compile(
-    r"(?:(?:ok(?:ay)?|so|and|but|yes|no|well|(?:can|could|would|will) you|i(?: would|'d) like you to"
+    r"^(?:(?:ok(?:ay)?|so|and|but|yes|no|well|(?:can|could|would|will) you|i(?: would|'d) like you to"
     r"|i want you to|let'?s|just) )+",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"^(?:(?:for|up|out|the|an?|my|our|that|those) )+|\s+(?:search|look-?up|results?)$")
+_POINTING = frozenset(("it", "this", "that", "them", "those", "these", "all", "everything"))
 _NEEDS_A_NAME = ("do", "make", "get", "redo", "re-do", "repeat", "update", "call", "ask")  # else another act
 
 
@@ -39,6 +40,7 @@ def wanted_again(text: str, view: View) -> str | None:
     for pattern in (_ONCE_MORE, _REFRESHED):
         if found := pattern.fullmatch(core):
             words = _ASIDE.sub("", found["what"] or "")
+            words = "" if set(words.lower().split()) <= _POINTING else words
             meant = tool_results(view.graph, words, view.focus)
             stale = any(node.stale_since is not None for node in meant)
             if meant and (words or stale or found["verb"].lower() not in _NEEDS_A_NAME):

@@ -7,21 +7,26 @@ user is asked to say it otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from math import log
 
 from taskloom.agent.grounding.asking_first import question_before
 from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.grounding.resolving.assemble import assemble, assemble_all
+from taskloom.agent.grounding.resolving.giving import ME
 from taskloom.agent.grounding.resolving.resolver import content
+from taskloom.agent.language.statements import statements
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, TOO_MUCH, clip
 from taskloom.agent.plan.kinds import offered_roots
 from taskloom.agent.plan.slots import ANY
 from taskloom.agent.turn.clauses import Parse
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.agent.turn.steps import Step
-from taskloom.memory.operations import Check, Clarify
+from taskloom.memory.consolidate import Exchange
+from taskloom.memory.operations import Add, Check, Clarify
 
 from .again import wanted_again
 from .filling import Filling
@@ -29,12 +34,18 @@ from .frames import Framed, framed
 from .gate import bare_reading
 from .heard import heard
 from .network import Packaged
+from .noise import is_noise
+from .offers import answered
+from .quoting import masked, restored
 from .sense import makes_sense
 from .signs import Candidate, effects, signs
 from .slots import SlotReading, Slots
 from .sure import may_fill, only_fills, plainly_named, plainly_told
 from .taken_up import taken_up
 from .trust import probabilities
+
+_ENDS = re.compile(r"[.!;]\s+|,?\s+(?:and|then)\s+", re.IGNORECASE)
+_JOINT = re.compile(r",?\s+(?:and|then)\s+$", re.IGNORECASE)
 
 Parser = Callable[[str, str, int], Sequence[Parse]]
 """From a text, what is heard beside it, and how many readings, to these, the likeliest first."""
@@ -75,15 +86,11 @@ class Local:
 
     def read(self, utterance: str, view: View) -> Reading:
         """Read one utterance as the reading does that is most likely right."""
-        if (bare := bare_reading(utterance, view)) is not None:
-            return bare
-        if (again := wanted_again(utterance, view)) is not None:
-            return Reading((Step(text=utterance, act="again", target=again),))
+        if (answer := self._answer(utterance, view)) is not None:
+            return answer
         plain = framed(utterance, view)
         if view.schemas and (filled := self._of_schemas(utterance, view)) is not None:
             return filled
-        if (option := _chosen(utterance, view.question)) is not None:
-            return Reading((Step(text=utterance, act="yes", value=option),))
         if (taken := self._taking_up(utterance, view)) is not None:
             return taken
         said = [clause for clause in self._parses(plain.text, view)[0].clauses if clause.act != "chat"]
@@ -92,8 +99,11 @@ class Local:
         best = max(self.trusted(utterance, plain, view), key=_odds)
         if best.changes and self._lost(view) and not _names(best, utterance, view):
             return _unsure(utterance)
-        if best.trust >= ACT:
-            return best.reading
+        if _only_tells(best, utterance):
+            return Reading((Step(text=utterance, act="chat"),))
+        nothing_there = not best.changes and not any(node.active for node in view.graph.values())
+        if best.trust >= ACT or nothing_there:
+            return best.reading  # where nothing is in the plan, what is remembered may answer
         if self.answered and not best.changes:
             return replace(best.reading, sure=False)
         operations = best.candidate.operations
@@ -102,6 +112,28 @@ class Local:
         if best.trust >= PROPOSE and best.changes:
             return _unsure(utterance, best.reading.steps)
         return _unsure(utterance)
+
+    def _answer(self, utterance: str, view: View) -> Reading | None:
+        """The reading of an answer to what was asked, offered or got by a tool, by its form."""
+        if (bare := bare_reading(utterance, view) or self._again(utterance, view)) is not None:
+            return bare
+        if is_noise(utterance, view):
+            return _unsure(utterance)
+        if (told := answered(utterance, view)) is not None:
+            more = self.read(told.rest, view) if told.rest else Reading(())
+            return replace(more, steps=(*told.steps, *more.steps))
+        option = _chosen(utterance, view.question)
+        return None if option is None else Reading((Step(text=utterance, act="yes", value=option),))
+
+    def _again(self, utterance: str, view: View) -> Reading | None:
+        """The reading of a message that ends with a wish for the result of a tool once more."""
+        for cut in (0, *(found.end() for found in _ENDS.finditer(utterance))):
+            words, head = wanted_again(utterance[cut:], view), _JOINT.sub("", utterance[:cut])
+            if words is not None:
+                before = self.read(head, view) if head.strip() else Reading(())
+                step = Step(text=utterance[cut:], act="again", target=words)
+                return replace(before, steps=(*before.steps, step))
+        return None
 
     def _taking_up(self, utterance: str, view: View) -> Reading | None:
         """The reading of a message that takes up what was proposed and goes on: a yes, and what it says.
@@ -133,19 +165,19 @@ class Local:
         if (named := plainly_named(utterance, filling)) is not None:
             return Reading(filling.steps((named,), utterance))
         told = self._told(utterance, view, filling)
-        kept = filling.plausible(told.filled)
+        kept = filling.plausible(told.filled, utterance)
         if not only_fills(utterance, filling, kept, told.odds):
             return None
         return Reading(filling.steps(kept, utterance))
 
     def _told(self, utterance: str, view: View, filling: Filling) -> SlotReading:
         """What the network is told of slots by an utterance."""
+        if self.slots is None:
+            return SlotReading()
         before = view.exchanges[-1][1] if view.exchanges else ""
-        return (
-            SlotReading()
-            if self.slots is None
-            else self.slots(utterance, before, view.schemas, filling.known())
-        )
+        named = filling.named(utterance)
+        own = [one for one in view.schemas if one.name in named or filling.tasks[one.name] is not None]
+        return self.slots(utterance, before, own if named else view.schemas, filling.known())
 
     def _of_schemas(self, utterance: str, view: View) -> Reading | None:
         """The reading that fills slots of the kinds of tasks, and asks what is asked beside it.
@@ -158,9 +190,11 @@ class Local:
         if offered_roots(view.graph) and acts & {"yes", "no"}:
             return None
         filling = Filling(view)
-        kept = filling.plausible(self._told(utterance, view, filling).filled)
+        if (named := plainly_named(utterance, filling)) is not None:
+            return Reading(filling.steps((named,), utterance))
+        kept = filling.plausible(self._told(utterance, view, filling).filled, utterance)
         asked = view.question is not None and view.question.question in before
-        if asked and acts == {"no"} and {one.value for one in kept} <= {ANY}:
+        if asked and acts <= {"no", "unsure"} and {one.value for one in kept} <= {ANY}:
             return Reading((Step(text=utterance, act="no"),))  # "I don't know yet" is no value
         if kept:
             steps = assemble(clauses, utterance, view).steps
@@ -213,7 +247,8 @@ class Local:
         return False
 
     def _parses(self, utterance: str, view: View) -> Sequence[Parse]:
-        return self.parse(utterance, heard(view), READINGS)
+        text, passages = masked(utterance)
+        return [restored(parse, passages) for parse in self.parse(text, heard(view), READINGS)]
 
 
 def packaged() -> Local:
@@ -245,6 +280,18 @@ def _odds(one: Tried) -> float:
     """The log odds that a reading is right, lower where the network itself finds it unlikely."""
     trust = min(max(one.trust, 1e-6), 1 - 1e-6)
     return log(trust / (1 - trust)) + SHARED * log(one.candidate.share + 0.01)
+
+
+def _only_tells(one: Tried, utterance: str) -> bool:
+    """Whether all that would be made is a person with what is told of them: a fact, and nothing to do."""
+    made = one.candidate.operations
+    roots = [done for done in made if isinstance(done, Add) and done.parent is None]
+    if len(roots) != 1 or not all(isinstance(done, Add) for done in made) or roots[0].value is not None:
+        return False
+    name = roots[0].title
+    person = name.istitle() or name.lower().startswith("my ") or name.lower() in ME
+    said = Exchange(thread="", turn=0, at=datetime(2000, 1, 1, tzinfo=UTC), said=utterance)
+    return person and bool(statements((said,)))
 
 
 def _missed(reply: str) -> bool:

@@ -40,8 +40,12 @@ _CORRECTION = (
 # ---- in the making --------------------------------------------------------------------------------
 
 
-def experience_of(turn: Turn, before: Sequence[Pending], *, thread: str, outline: str) -> Pending | None:
+def experience_of(
+    turn: Turn, before: Sequence[Pending], *, thread: str, outline: str, graph: TaskGraph | None = None
+) -> Pending | None:
     """The experience of a turn that changed something, asked about a guess, or could not be read; else None.
+
+    graph: the tasks after the turn; what a step names by id only is told by its title in them.
 
     Where the turn before could not be read and this one says the same, it tells what that one meant: then the
     words of that one are the experience.
@@ -64,7 +68,7 @@ def experience_of(turn: Turn, before: Sequence[Pending], *, thread: str, outline
         thread=thread,
         turn=turn.number,
         outline=clip(outline, 600),
-        execution=tuple(_portable(step) for step in (steps if touched else guess)),
+        execution=tuple(_portable(step, graph or TaskGraph()) for step in (steps if touched else guess)),
         led_by=turn.examples,
         by=by,
     )
@@ -79,8 +83,15 @@ def _proposed_steps(turn: Turn) -> tuple[Step, ...]:
     return next((step.proposed for step in asked if step.proposed), ())
 
 
-def _portable(step: Step) -> dict[str, Any]:
-    """A step as data, without what holds in its own thread alone."""
+def _portable(step: Step, graph: TaskGraph) -> dict[str, Any]:
+    """A step as data that means the same in another thread: with words for the tasks that it names by id."""
+    words = {"target": step.task, "within": step.within_task}
+    told = {
+        name: graph[key].title
+        for name, key in words.items()
+        if key is not None and key in graph and not getattr(step, name)
+    }
+    step = step.model_copy(update=told)
     return step.model_dump(mode="json", exclude_defaults=True, exclude={"text"})
 
 
@@ -182,7 +193,7 @@ def steps_by_experience(utterance: str, experiences: Iterable[Experience]) -> tu
     the rules read by themselves teaches nothing, unless the user said that it was right: it may have been a
     guess.
     """
-    taught = (one for one in experiences if one.by != "rules" or one.strict)
+    taught = (one for one in experiences if one.by in ("model", "user") or one.strict)
     return next(filter(None, (_steps_by(utterance, one) for one in taught)), ())
 
 

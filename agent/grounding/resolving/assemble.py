@@ -15,6 +15,7 @@ from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip, word_set
+from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_fact, is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
@@ -49,6 +50,7 @@ _RELATIVE = re.compile(
 )
 _OPEN = re.compile(r"\b(?:what|anything|which|who|how)\b", re.IGNORECASE)
 _SUBJECTS = word_set("i we you he she it they this that")
+_ANOTHER = re.compile(r"(?:an?|another)\s", re.IGNORECASE)
 _COUNTED = re.compile(r"\s*(\S+)\s+((?:[^\W\d]|[ '’-])+)")
 _TELLS_MORE = re.compile(
     r"\bfrom [A-Z]|\bfor \w+ (?:people|persons|guests)\b"
@@ -165,6 +167,9 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             told += self._people(clause) if last else []
             known = self.known_as(span.text)
             node = self._known(title) or known
+            other = node is not None and _ANOTHER.match(span.text) and self._told_otherwise(node, told)
+            if other:
+                node = known = None  # 'a trip to Oslo' beside the one to Rome
             if node is None and _TELLS_MORE.search(title):
                 title, spoken_of = told_beside(title)
                 told = [*spoken_of, *told]
@@ -172,11 +177,16 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
                 self.framed = node.id  # 'our party, then': nothing is new
             elif node is None or not (told or items or node.id in self.new):
                 inside = whole or self._part_of()
-                node = self._made(title, inside.id if inside else None)
+                node = self._made(title, inside.id if inside else None, told if other else ())
             for one_told in told:
                 self._set_one(node, one_told, clause, named=one_told.slot == "who" or bool(clause.all("S")))
             if last and items:
                 self._act("add", within_task=node.id, items=items_of(items))
+
+    def _told_otherwise(self, node: TaskNode, told: Sequence[Detail]) -> bool:
+        """Whether a task has another value in a slot than is told of something new."""
+        held = {slot_name(part.title): part.value for part in self.graph.parts(node.id) if part.value}
+        return any(held.get(slot_name(one.slot), one.value) != one.value for one in told)
 
     def _part_of(self) -> TaskNode | None:
         """What something new is part of where that is not said; None where it is a plan of its own.

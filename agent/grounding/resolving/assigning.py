@@ -31,8 +31,8 @@ class Assigning(Owning):
 
     def _read_assign(self, clause: Clause) -> None:
         if not clause.all("P") and clause.all("V"):  # 'not Ann, Bo has the cake': who is no old value
-            told = [one for one in clause.all("V") if _is_name(one.text)]
-            spans = (replace(one, role="P") if one in told else one for one in clause.mentions)
+            names_of = [one for one in clause.all("V") if _is_name(one.text)]
+            spans = (replace(one, role="P") if one in names_of else one for one in clause.mentions)
             clause = replace(clause, mentions=tuple(spans))
         whole, people = self.place(clause), self._people(clause)
         names = [bare(span.text) for span in clause.all("T") or clause.all("I")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt
@@ -58,6 +58,11 @@ _ASKED_NOUN = re.compile(
     r"\b(?:which|what)(?:'s|\s+is)?\s+(?:the |your |its |his |her )?([a-z]+)\b", re.IGNORECASE
 )
 _THINGS = re.compile(rf"(\d[\d.,]*|{'|'.join(values.NUMBER_WORDS)})\s+([a-z]+(?: [a-z]+)?)", re.IGNORECASE)
+_GOING = re.compile(
+    r"\b(?:trip|travel|journey|flight|train|bus|drive|ride|tour|holiday|vacation|weekend|fly|go|going|move|moving)"
+    r"(?:\s+\w+)?\s+to\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
 _AGED = re.compile(r"\b(?:i['’]?m|i am|s?he['’]?s|s?he is)\s+$", re.IGNORECASE)
 _BY_VERB = tuple(
     (re.compile(rf"\b(?:{verb})\s+(?:the\s+)?$", re.IGNORECASE), slot)
@@ -307,13 +312,13 @@ class Giving(Fitting):
         beside = whole or self.topic()
         return self._made(name, (beside.parent or beside.id) if beside else None)
 
-    def _made(self, title: str, within: str | None = None) -> TaskNode:
-        """A task of that title: new, or the one that there is.
+    def _made(self, title: str, within: str | None = None, told: Sequence[Detail] = ()) -> TaskNode:
+        """A task of that title: new, or the one that there is and has nothing else told of it.
 
         Raises:
             Doubt: it cannot be made.
         """
-        self._act("task", title=short_title(title), within_task=within)
+        self._act("task", title=short_title(title), within_task=within, details=tuple(told))
         key = next((key for key in self.focus if key in self.graph), None)
         if key is None:
             raise Doubt(f"What is “{title}”?")
@@ -354,6 +359,8 @@ class Giving(Fitting):
             return "age"
         if kind is not None:
             return OF_KIND.get(kind, kind)
+        if _GOING.search(before) and re.match(r"[A-Z]", value):
+            return "destination"
         if verb := next((slot for form, slot in _BY_VERB if form.search(before)), None):
             return verb
         if re.search(r"\bwith\s+$", before) and re.fullmatch(r"[A-Z][\w'’-]+", value):

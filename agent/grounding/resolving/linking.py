@@ -62,7 +62,7 @@ class Linking(Giving):
                 for name in names
             ]
             in_order = pairwise(needed) if _IN_ORDER.search(clause.text) else ()  # 'first A, then B, then C'
-            ends = [one for one in waiting if one is not None]
+            ends = list(waiting)
             if len(ends) > 1 and needed and _THEN.search(clause.text):  # 'first A, then B, then C'
                 pairs = [*in_order, (needed[-1], ends[0]), *pairwise(ends)]
             else:
