@@ -51,6 +51,7 @@ _RELATIVE = re.compile(
 _OPEN = re.compile(r"\b(?:what|anything|which|who|how)\b", re.IGNORECASE)
 _SUBJECTS = word_set("i we you he she it they this that")
 _ANOTHER = re.compile(r"(?:an?|another)\s", re.IGNORECASE)
+_TO = re.compile(r"\b(?:change|switch|swap|make)\b.*\b(?:to|into)\b", re.IGNORECASE)
 _COUNTED = re.compile(r"\s*(\S+)\s+((?:[^\W\d]|[ '’-])+)")
 _TELLS_MORE = re.compile(
     r"\bfrom [A-Z]|\bfor \w+ (?:people|persons|guests)\b"
@@ -282,10 +283,29 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         all_of = self.says_all(one(clause, "T"))
         targets = self.each(clause, roles="T") if all_of else [self._of_value(clause)]
         for node in targets:
+            if self._in_title(node, clause):
+                continue
             for told in self._details(clause):
                 self._set_one(node, told, clause, named=bool(clause.all("S")))
             for told in self._people(clause):
                 self._act("set", task=self.task_of(self.graph[node.id]).id, details=(told,))
+
+    def _in_title(self, node: TaskNode, clause: Clause) -> bool:
+        """Whether a word of a title was exchanged: 'the grey tiles to green', 'yellow, not green'."""
+        new, old = one(clause, "V"), one(clause, "O")
+        said = node.title.lower().split()
+        if (
+            not old
+            and len(said) == 2
+            and _TO.search(clause.text)
+            and content(one(clause, "T")) == content(node.title)
+        ):
+            old = node.title.split()[0]
+        plain = len(new.split()) == 1 and kind_of(new) is None and not clause.all("SP")
+        if node.value is not None or not plain or len(said) < 2 or old.lower() not in said:
+            return False
+        self._act("replace", task=node.id, old=old, value=new)
+        return True
 
     def _tells_facts(self, clause: Clause) -> bool:
         """Carry out a clause of values that are of no task, where nothing else is spoken of.
@@ -298,6 +318,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         for one_told in told:
             named = set(content(one_told.slot.replace("_", " ")))
             facts = [node for node in self.graph.parts(None) if is_fact(node)]
+            facts = [node for node in facts if node.turn != self.view.turn]  # of this very message are others
             same = [node for node in facts if named == set(content(node.title))] or [
                 node for node in facts
                 if named < set(content(node.title)) and kind_held(node) == kind_of(one_told.value)

@@ -57,7 +57,11 @@ NOUNS = (
 _ASKED_NOUN = re.compile(
     r"\b(?:which|what)(?:'s|\s+is)?\s+(?:the |your |its |his |her )?([a-z]+)\b", re.IGNORECASE
 )
-_THINGS = re.compile(rf"(\d[\d.,]*|{'|'.join(values.NUMBER_WORDS)})\s+([a-z]+(?: [a-z]+)?)", re.IGNORECASE)
+_THINGS = re.compile(
+    rf"(\d[\d.,]*|{'|'.join(values.NUMBER_WORDS)})"
+    r"\s+(?!(?:dozen|couple|pair|hundred|thousand|grand|more|of)s?\b)([a-z]+(?: [a-z]+)?)",
+    re.IGNORECASE,
+)
 _GOING = re.compile(
     r"\b(?:trip|travel|journey|flight|train|bus|drive|ride|tour|holiday|vacation|weekend|fly|go|going|move|moving)"
     r"(?:\s+\w+)?\s+to\s+(?:the\s+)?$",

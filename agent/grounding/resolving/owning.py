@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.grounding.exact_places import Doubt, means_alike
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_slot
 from taskloom.agent.turn.clauses import Clause
@@ -46,8 +46,10 @@ class Owning(Giving):
     def _slot_of(self, owner: TaskNode, name: str, *, gone: bool) -> TaskNode | None:
         """The slot or list of a task by its name."""
         slot = (self.slot_in(owner, name) or self.plain_slot(owner, name)) if not gone else None
-        if slot is not None:
-            return slot
+        slots = [] if gone else [part for part in self.graph.parts(owner.id) if is_slot(part)]
+        same = [part for part in slots if means_alike(part.title, name)]
+        if slot is not None or len(same) == 1:
+            return slot or same[0]
         said = set(content(name))
         inside = self.graph.subtree(owner.id, gone=True)[1:]
         named = [node for node in inside if node.active != gone and said <= set(content(node.title))]

@@ -29,6 +29,11 @@ _DOING = re.compile(
     r"(?:doing|having|throwing|holding|hosting|planning|organi[sz]ing|arranging)\s+(?:an?\s+|the\s+|some\s+)?(?=\S)",
     re.IGNORECASE,
 )
+_FORMER = re.compile(
+    r"(?:the |my |our )?(original|first|old|previous|former|initial|earlier)\s+([a-z]+(?: [a-z]+)?)",
+    re.IGNORECASE,
+)
+_DOZEN = re.compile(r"(?:an?|\w+|half an?) (?:dozen|couple|pair|hundred)s?", re.IGNORECASE)
 _UNCHANGED = re.compile(r"(?:at |on )?(?:the )?same (?:time|date|day|place|hour|room|price)", re.IGNORECASE)
 _CALLED = re.compile(
     r"(?:(?:new|another)\s+)?(?:project|task|plan|list|event)\s+(?:called|named)\s+(\S.*)", re.IGNORECASE
@@ -81,11 +86,25 @@ def tidy(clause: Clause) -> Clause:
             continue
         if mention.role == "V" and kept and _NOT.search(clause.text[: mention.start]):
             mention = replace(mention, role="O")  # 'at 7, not 5'
+        alone = clause.act == "back" and all(one is mention or one.role in "XO" for one in clause.mentions)
+        former = _FORMER.fullmatch(mention.text) if alone and mention.role in "VT" else None
+        if former is not None:  # 'the original destination'
+            kept += [
+                Mention("V", former[1], mention.pair, mention.start + former.start(1)),
+                Mention("S", former[2], mention.pair, mention.start + former.start(2)),
+            ]
+            continue
         before = kept[-1] if kept else None
         if before is not None and before.role == mention.role == "V":
             gap = clause.text[before.start + len(before.text) : mention.start]
             ranged = _BETWEEN.fullmatch(gap) and (_RANGE.search(gap) or _RANGE.search(before.text))
             if ranged or (gap == " " and before.text.isdigit() and mention.text[:1].isupper()):
+                text = clause.text[before.start : mention.start + len(mention.text)]
+                kept[-1] = replace(before, text=text)
+                continue
+        if before is not None and before.role == mention.role and mention.role in "IT":
+            gap = clause.text[before.start + len(before.text) : mention.start]
+            if gap == " of " or (gap == " " and _DOZEN.fullmatch(before.text)):  # 'a dozen' 'rolls'
                 text = clause.text[before.start : mention.start + len(mention.text)]
                 kept[-1] = replace(before, text=text)
                 continue
