@@ -31,7 +31,7 @@ from taskloom.memory.operations import Add, Check, Clarify
 from .again import wanted_again
 from .filling import Filling
 from .frames import Framed, framed
-from .gate import bare_reading
+from .gate import bare_answer, bare_reading
 from .heard import heard
 from .network import Packaged
 from .noise import is_noise
@@ -117,6 +117,8 @@ class Local:
         """The reading of an answer to what was asked, offered or got by a tool, by its form."""
         if (bare := bare_reading(utterance, view) or self._again(utterance, view)) is not None:
             return bare
+        if bare_answer(utterance) is False:
+            return Reading((Step(text=utterance, act="no"),))
         if is_noise(utterance, view):
             return _unsure(utterance)
         if (told := answered(utterance, view)) is not None:
