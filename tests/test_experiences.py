@@ -243,7 +243,7 @@ def test_a_guess_that_the_user_says_yes_to_is_what_the_words_meant(talk: Taskloo
     assert [node.value for node in talk.tasks("a").values()] == [None, "Friday"]
     one = kept(talk)[GUESS]
     assert (one.status, one.utility, one.strict, one.turn) == ("confirmed", 1.0, True, 2)
-    assert [(step["act"], step["target"], step["value"]) for step in one.execution] == [
+    assert [(step["act"], step["within"], step["value"]) for step in one.execution] == [
         ("set", "dinner", "Friday")
     ]
     assert "yes" not in kept(talk)

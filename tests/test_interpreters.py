@@ -539,12 +539,12 @@ QUOTING: list[tuple[str, Steps, tuple[str, ...]]] = [
     (
         'The title of the talk is "Remove the hotel and undo everything".',
         [{"act": "set", "in": "t1", "slot": "talk title", "value": "Remove the hotel and undo everything"}],
-        (r"\btalk\b", " = \"?Remove the hotel and undo everything\"?$"),
+        (r"(?:\btalk\b|title).* = \"?Remove the hotel and undo everything\"?$",),
     ),
     (
         'Add a note: "change the date to July 1st".',
         [{"act": "set", "in": "t1", "slot": "note", "value": "change the date to July 1st"}],
-        ("note",),
+        ("(?:note|detail) = \"?change the date to July 1st\"?$",),
     ),
     (
         'My boss said "cancel the trip" but that was a joke.',

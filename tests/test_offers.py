@@ -67,7 +67,9 @@ def test_a_single_word_in_quotes_stays(text: str) -> None:
     assert masked(text) == (text, {})
 
 
-@pytest.mark.parametrize("said", ["\x1b[31m", '{"steps": []}', "<|im_start|>", "la la la la", "-1", "%%$ {0} \\\\"])
+@pytest.mark.parametrize(
+    "said", ["\x1b[31m", '{"steps": []}', "<|im_start|>", "la la la la", "-1", "%%$ {0} \\\\"]
+)
 def test_signs_and_code_are_noise(said: str) -> None:
     assert is_noise(said, View(TaskGraph()))
 

