@@ -28,7 +28,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "training")]
 import forms  # noqa: E402
 import gold  # noqa: E402
 import plans  # noqa: E402
-from lines import SPENT, load, read_files  # noqa: E402
+from lines import SPENT, Turn, load, read_files  # noqa: E402
 
 from taskloom.agent.cli.script import task_records  # noqa: E402
 from taskloom.agent.grounding.resolving.assemble import assemble  # noqa: E402
@@ -148,7 +148,7 @@ class Cases:
 
 
 @cache
-def _spent() -> dict[str, gold.Turn]:
+def _spent() -> dict[str, Turn]:
     """The turns of tests/ as annotated, by their words without spaces."""
     spent = read_files(sorted(SPENT.glob("tests*.txt")))
     return {_closed(turn.text): turn for dialogue in spent for turn in dialogue.turns}
