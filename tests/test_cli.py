@@ -876,7 +876,7 @@ def test_a_full_disk_is_told_and_keeps_what_was_acknowledged(
     )  # fmt: skip
     printed, told = running.communicate(timeout=120)
     assert running.returncode == 1
-    assert re.match(r"taskloom: .*(disk is full|check the disk|file too large)", told), told
+    assert re.match(r"taskloom: .*(disk is full|check (?:that )?the disk|file too large)", told), told
     assert told.count("\n") == 1
     done = rows(printed)
     assert done

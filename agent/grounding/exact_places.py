@@ -29,7 +29,7 @@ from taskloom.memory.words import fold
 _WHO = ("who", "assignee", "assigned to", "responsible", "person responsible", "by whom", "done by")
 WHO_SLOTS = frozenset(map(slot_name, _WHO))
 _GOALS = ("place", "location", "destination")
-_SYNONYMS = ("email", "phone", "hotel", "duration", "transport")  # names of each mean one thing
+_SYNONYMS = ("email", "phone", "hotel", "duration", "transport", "destination", "start")  # one thing each
 ONE_OF_MANY = frozenset(("item", "thing", "member"))
 _MORE = re.compile(r"(\S+) (?:more|extra|additional|further) (\S.*)", re.IGNORECASE)
 TO_DO = frozenset(("task", "step", "to_do", "todo", "job", "chore"))

@@ -6,6 +6,7 @@ import re
 
 from taskloom.agent.plan.roles import tool_results
 from taskloom.agent.turn.reading import View
+from taskloom.agent.turn.steps import Asked, Step
 
 _ANEW = r"(?:again|once more|once again|one more time|anew|afresh|over again|a second time)"
 _VERBS = (
@@ -46,3 +47,26 @@ def wanted_again(text: str, view: View) -> str | None:
             if meant and (words or stale or found["verb"].lower() not in _NEEDS_A_NAME):
                 return words
     return None
+
+
+_OLD = r"out of date|outdated|stale|no longer (?:right|valid|current|correct|up to date)"
+_FRESH = r"up to date|still (?:right|valid|current|correct|good|up to date)"
+_IS_IT = re.compile(rf"(?:is|are) (?P<what>.+?) (?:(?P<old>{_OLD})|{_FRESH})\s*\?", re.IGNORECASE)
+_WHAT_IS = re.compile(
+    r"(?:what|which(?: \w+)?)(?:['’]s| is| are| has to be) (?:out of date|outdated|stale|looked up again)\s*\?",
+    re.IGNORECASE,
+)
+
+
+def freshness_asked(text: str, view: View) -> Step | None:
+    """The question whether results of tools still rest on what holds; None where none is asked."""
+    if not any(node.source.startswith("tool:") for node in view.graph.active):
+        return None
+    if _WHAT_IS.fullmatch(text.strip()):
+        return Step(text=text, act="ask", asked=Asked(kind="status", value="stale"))
+    asked = _IS_IT.fullmatch(text.strip())
+    meant = tool_results(view.graph, asked["what"], view.focus) if asked is not None else ()
+    if asked is None or not meant:
+        return None
+    value = "is stale" if asked["old"] else "is current"
+    return Step(text=text, act="ask", task=meant[0].id, asked=Asked(kind="status", value=value))

@@ -28,13 +28,13 @@ from taskloom.agent.turn.steps import Step
 from taskloom.memory.consolidate import Exchange
 from taskloom.memory.operations import Add, Check, Clarify
 
-from .again import wanted_again
+from .again import freshness_asked, wanted_again
 from .filling import Filling
 from .frames import Framed, framed
 from .gate import bare_answer, bare_reading
 from .heard import heard
 from .network import Packaged
-from .noise import is_noise
+from .noise import is_noise, is_repeated
 from .offers import answered
 from .quoting import masked, restored
 from .sense import makes_sense
@@ -94,7 +94,7 @@ class Local:
         if (taken := self._taking_up(utterance, view)) is not None:
             return taken
         said = [clause for clause in self._parses(plain.text, view)[0].clauses if clause.act != "chat"]
-        if len(said) > MANY:
+        if len(said) > MANY or is_repeated(plain.text):
             return _unsure(utterance, too_much=True)
         best = max(self.trusted(utterance, plain, view), key=_odds)
         if best.changes and self._lost(view) and not _names(best, utterance, view):
@@ -117,6 +117,8 @@ class Local:
         """The reading of an answer to what was asked, offered or got by a tool, by its form."""
         if (bare := bare_reading(utterance, view) or self._again(utterance, view)) is not None:
             return bare
+        if (fresh := freshness_asked(utterance, view)) is not None:
+            return Reading((fresh,))
         if bare_answer(utterance) is False:
             return Reading((Step(text=utterance, act="no"),))
         if is_noise(utterance, view):

@@ -12,6 +12,7 @@ _IN_SENTENCES = frozenset(".,;:!?'’‘\"“”()-–—&/€$£%+@#_…")
 _NUMBER = re.compile(r"[-+]?[\d.,]+")
 LEAST = 0.8  # of the signs of a sentence are letters, digits, spaces or common punctuation
 OVER_AND_OVER = 4
+MANY_WORDS, FEW_WORDS = 60, 6
 
 
 def is_noise(utterance: str, view: View) -> bool:
@@ -28,3 +29,9 @@ def is_noise(utterance: str, view: View) -> bool:
         or (len(words) >= OVER_AND_OVER and len(set(words)) == 1)
         or (_NUMBER.fullmatch(text) is not None and not asked and not view.graph.active)
     )
+
+
+def is_repeated(text: str) -> bool:
+    """Whether a text says the same few words over and over: 'undo that. undo that. ...'."""
+    words = text.lower().split()
+    return len(words) >= MANY_WORDS and len(set(words)) <= FEW_WORDS

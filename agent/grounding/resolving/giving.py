@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
-from taskloom.agent.language.typed import hour, kind_of, type_named
+from taskloom.agent.language.typed import hour, kind_of
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.held import stems_in
@@ -21,7 +21,7 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
 from .fitting import OF_KIND, Fitting
-from .plain import named_values, one, right_before, short_title, word_before
+from .plain import day_and_hour, named_values, one, right_before, short_title, word_before
 from .resolver import POINTING, bare, content
 
 _ALL = re.compile(
@@ -79,7 +79,6 @@ _BY_VERB = tuple(
 )
 """What a value without a name is of, by the verb before it."""
 _OF = re.compile(r"(\S.*?)\s+(?:of|for)\s+((?:the|my|our)\s+\S.*)", re.IGNORECASE)
-_BETWEEN = word_set("at on the from in around about")
 _NO_NOUN = word_set(
     """is are was were do does did has have will would should shall can could about else for to of in on it
     they we you i next happens time day date one ones kind sort type thing things"""
@@ -96,21 +95,6 @@ def _plain_value(text: str) -> str:
     lead = text.strip()[: -len(plain)].strip().lower() if text.strip().endswith(plain) else ""
     kept = lead in _MAKES_SENSE and plain.isalpha() and plain.islower() and kind_of(plain) is None
     return text.strip() if kept else plain
-
-
-def _day_and_hour(value: str, slot: str) -> list[tuple[str, str]]:
-    """A value with the name of its slot; a day with an hour as both: 'monday 8am'."""
-    spans = values.spot(value)
-    kinds = [span.kind for span in spans]
-    rest = value
-    for span in reversed(spans):
-        rest = rest[: span.start] + rest[span.end :]
-    if sorted(kinds) != ["date", "time"] or set(re.findall(r"\w+", rest.lower())) - _BETWEEN:
-        return [(slot, value)]
-    day, hour_told = (next(span.text for span in spans if span.kind == kind) for kind in ("date", "time"))
-    if slot == "time" or type_named(slot) == "time":
-        return [("date", day), (slot, hour_told)]
-    return [(slot if slot not in ("detail", "place") else "date", day), ("time", hour_told)]
 
 
 class Giving(Fitting):
@@ -400,7 +384,7 @@ class Giving(Fitting):
             slot = slot_name(bare(name)) if name else self._slot_for(span.text, clause.text[: span.start])
             if name is None and slot in {one.slot for one in found}:
                 slot = slot_name(word_before(clause, span)) or slot
-            for part, told in _day_and_hour(value, slot):
+            for part, told in day_and_hour(value, slot):
                 taken, free = [one.slot for one in found], part or "detail"
                 while free in taken:
                     free = f"{part} {int((re.search(r'[0-9]+$', free) or [1])[0]) + 1}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from taskloom.agent.language import values as numbers
-from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.typed import kind_of, type_named
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import singular
 from taskloom.agent.turn.clauses import Clause, Mention
@@ -49,6 +49,7 @@ _KINDS = re.compile(
     re.IGNORECASE,
 )
 
+_BESIDE_DAYS = word_set("at on the from in around about")
 _OF_KINDS = re.compile(r"(?:(?P<count>\w+)\s+)?(?P<noun>[\w' -]+?)\s*\((?P<kinds>[^)]+)\)")
 _AND = re.compile(r",|\band\b|&|/|\bor\b|;")
 _ARTICLE = re.compile(r"^(?:one|a|an|the)\s+", re.IGNORECASE)
@@ -322,3 +323,18 @@ def items_of(titles: Sequence[str], ids: Sequence[str] = (), kind: str = "item")
         Detail(slot=kind, value=title, task=ids[number] if ids else None)
         for number, title in enumerate(titles)
     )
+
+
+def day_and_hour(value: str, slot: str) -> list[tuple[str, str]]:
+    """A value with the name of its slot; a day with an hour as both: 'monday 8am'."""
+    spans = numbers.spot(value)
+    kinds = [span.kind for span in spans]
+    rest = value
+    for span in reversed(spans):
+        rest = rest[: span.start] + rest[span.end :]
+    if sorted(kinds) != ["date", "time"] or set(re.findall(r"\w+", rest.lower())) - _BESIDE_DAYS:
+        return [(slot, value)]
+    day, hour_told = (next(span.text for span in spans if span.kind == kind) for kind in ("date", "time"))
+    if slot == "time" or type_named(slot) == "time":
+        return [("date", day), (slot, hour_told)]
+    return [(slot if slot not in ("detail", "place") else "date", day), ("time", hour_told)]
