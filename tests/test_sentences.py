@@ -125,7 +125,6 @@ UNREAD = frozenset(
         "What's the capital of Australia?",
         "What's the wifi password?",
         "When do we leave?",
-        "Where are we going?",
         "Where was it originally?",
         "Who's travelling?",
         "Why Chicago?",

@@ -53,7 +53,8 @@ _OLD = r"out of date|outdated|stale|no longer (?:right|valid|current|correct|up 
 _FRESH = r"up to date|still (?:right|valid|current|correct|good|up to date)"
 _IS_IT = re.compile(rf"(?:is|are) (?P<what>.+?) (?:(?P<old>{_OLD})|{_FRESH})\s*\?", re.IGNORECASE)
 _WHAT_IS = re.compile(
-    r"(?:what|which(?: \w+)?)(?:['’]s| is| are| has to be) (?:out of date|outdated|stale|looked up again)\s*\?",
+    r"(?:what|which(?: \w+)?)(?:['’]s| is| are| has to be)"
+    r" (?:out of date|outdated|stale|looked up again)\s*\?",
     re.IGNORECASE,
 )
 
