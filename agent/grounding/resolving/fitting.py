@@ -77,8 +77,15 @@ class Fitting(Joining, Exact):
         given = clause.act in ("add", "task", "assign") or (clause.act == "set" and not _changes(clause))
         if not names or clause.all("TWI") or given:
             return topic
-        said = set(content(names[0].text))
-        slots = [node for node in self.graph.active if is_slot(node) and set(content(node.title)) == said]
+        said = [name.text for name in names] if clause.act.startswith("ask.") else [names[0].text]
+        slots = [
+            node for node in self.graph.active
+            if is_slot(node) and any(
+                set(content(node.title)) == set(content(name))
+                or (clause.act.startswith("ask.") and means_alike(node.title, name))
+                for name in said
+            )
+        ]  # fmt: skip
         owners = list(dict.fromkeys(node.parent for node in slots if node.parent))
         if not owners or topic.id in owners:
             return topic
