@@ -104,9 +104,9 @@ def test_few_among_many_are_found_in_each_state() -> None:
     offer = Add(slot="task.date", title="date", value="May 3", parent="t1", status="proposed")
     graph = apply(graph, offer, turn=2, said="").graph
     assert [node.value for node in tasks_in_role(graph, "proposed")] == ["May 3"]
-    guest = Add(slot="task.guest1", title="Dan", parent="t1")
-    graph = apply(graph, guest, turn=3, said="").graph
-    assert [node.title for node in tasks_in_role(graph, "person")] == ["Dan"]
+    result = Add(slot="task.room", title="room", value="B2", parent="t1", source="tool:rooms")
+    graph = apply(graph, result, turn=3, said="").graph
+    assert [node.title for node in tasks_in_role(graph, "result")] == ["room"]
 
 
 # ---- whole sessions --------------------------------------------------------------------------------

@@ -122,6 +122,11 @@ def statements(turns: Sequence[Exchange], changed: Container[int] = ()) -> tuple
     return tuple(found.values())
 
 
+def tells(text: str) -> bool:
+    """Whether a sentence of a text tells something of a person, of the user, or of a thing."""
+    return any(_told(sentence, things=True) is not None for sentence in _sentences(text))
+
+
 def is_statement(fact: Fact) -> bool:
     """Whether a fact is one of these: told in the user's own words."""
     return fact.slot is not None and fact.slot.startswith(SAID)
@@ -164,14 +169,7 @@ def is_name(words: str) -> bool:
 
 def _fact(said: str, turn: Exchange, *, things: bool) -> Fact | None:
     """The fact of one sentence; None where it states nothing. things: whether it may be about 'the' thing."""
-    plain = re.sub(
-        rf"^({_NAME}|he|she|it|that)'s (?=(?:an?|the|not|\w+ing|\w+ed|allergic|from|in|at)\b)",
-        r"\1 is ",
-        said,
-    )
-    for short, full in _SHORT:
-        plain = plain.replace(short, full)
-    read = None if _HYPOTHETICAL.match(said) else _read(plain, things=things)
+    read = _told(said, things=things)
     if read is None:
         return None
     people, of, predicate = read
@@ -187,6 +185,18 @@ def _fact(said: str, turn: Exchange, *, things: bool) -> Fact | None:
         value=value,
         sources=(turn.turn,),
     )
+
+
+def _told(said: str, *, things: bool) -> tuple[tuple[str, ...], str, str] | None:
+    """What `_read` gives of a sentence with its short forms written out; None for a mere thought."""
+    plain = re.sub(
+        rf"^({_NAME}|he|she|it|that)'s (?=(?:an?|the|not|\w+ing|\w+ed|allergic|from|in|at)\b)",
+        r"\1 is ",
+        said,
+    )
+    for short, full in _SHORT:
+        plain = plain.replace(short, full)
+    return None if _HYPOTHETICAL.match(said) else _read(plain, things=things)
 
 
 def _read(plain: str, *, things: bool) -> tuple[tuple[str, ...], str, str] | None:

@@ -8,7 +8,6 @@ from functools import lru_cache
 
 from taskloom.agent.language.words import content
 from taskloom.memory.consolidate import is_person_name
-from taskloom.memory.operations import is_part
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
 
 _MEMBER = re.compile(r"(?!list\d)[a-z_]+?\d+$")  # 'list2' is another list
@@ -39,15 +38,10 @@ def stems_of(node: TaskNode) -> frozenset[str]:
     return words_of(node).union(*map(words_of, node.history))
 
 
-_PERSON = re.compile(r"(?:participant|guest|assignee|attendee|speaker|player)")
-
 COUNTED = frozenset(["party_size", "people", "guests", "guest", "count", "participants", "seats", "persons"])
 
 _ROLES: Mapping[str, Callable[[TaskNode], bool]] = {
-    "person": lambda node: _PERSON.match(node.name) is not None,
-    "assignee": lambda node: node.name.startswith("assignee"),
-    "counted": lambda node: node.name in COUNTED,
-    "part": is_part,
+    "result": lambda node: node.source.startswith("tool:"),
     "proposed": lambda node: node.status == "proposed",
 }
 
@@ -58,7 +52,7 @@ def _roles(node: TaskNode) -> tuple[str, ...]:
 
 
 def tasks_in_role(graph: TaskGraph, role: str) -> Iterator[TaskNode]:
-    """The tasks that are 'person', 'assignee', 'counted', 'part' or 'proposed'; also those out of the plan.
+    """The tasks that are a 'result' of a tool or 'proposed'; also those out of the plan.
 
     They come in the order in which they came to be so; no others are walked.
     """
@@ -82,7 +76,7 @@ def tool_results(graph: TaskGraph, words: str, focus: Iterable[str]) -> tuple[Ta
 
     Without words those in the tree that the talk is about: the ones out of date, else the latest ones.
     """
-    results = [node for node in graph.active if node.source.startswith("tool:")]
+    results = [node for node in tasks_in_role(graph, "result") if node.active]
     if wanted := content(words):
         exact = [node for node in results if content(node.title) == wanted]
         kinds = [

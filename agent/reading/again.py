@@ -29,6 +29,9 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"^(?:(?:for|up|out|the|an?|my|our|that|those) )+|\s+(?:search|look-?up|results?)$")
+_ENDS = re.compile(r"[.!;]\s+|,?\s+(?:and|then)\s+", re.IGNORECASE)
+_JOINT = re.compile(r",?\s+(?:and|then)\s+$", re.IGNORECASE)
+LAST_ENDS = 4  # of clauses, after which a wish may begin
 _POINTING = frozenset(("it", "this", "that", "them", "those", "these", "all", "everything"))
 _NEEDS_A_NAME = ("do", "make", "get", "redo", "re-do", "repeat", "update", "call", "ask")  # else another act
 
@@ -49,6 +52,18 @@ def wanted_again(text: str, view: View) -> str | None:
     return None
 
 
+def ends_again(text: str, view: View) -> tuple[str, Step] | None:
+    """What a message says before it ends with such a wish, '' for nothing, and the wish; None without one."""
+    if not tool_results(view.graph, "", view.focus):
+        return None
+    ends = [found.end() for found in _ENDS.finditer(text)]
+    for cut in (0, *ends[-LAST_ENDS:]):
+        words = wanted_again(text[cut:], view)
+        if words is not None:
+            return _JOINT.sub("", text[:cut]).strip(), Step(text=text[cut:], act="again", target=words)
+    return None
+
+
 _OLD = r"out of date|outdated|stale|no longer (?:right|valid|current|correct|up to date)"
 _FRESH = r"up to date|still (?:right|valid|current|correct|good|up to date)"
 _IS_IT = re.compile(rf"(?:is|are) (?P<what>.+?) (?:(?P<old>{_OLD})|{_FRESH})\s*\?", re.IGNORECASE)
@@ -61,7 +76,7 @@ _WHAT_IS = re.compile(
 
 def freshness_asked(text: str, view: View) -> Step | None:
     """The question whether results of tools still rest on what holds; None where none is asked."""
-    if not any(node.source.startswith("tool:") for node in view.graph.active):
+    if not tool_results(view.graph, "", view.focus):
         return None
     if _WHAT_IS.fullmatch(text.strip()):
         return Step(text=text, act="ask", asked=Asked(kind="status", value="stale"))

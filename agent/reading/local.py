@@ -7,10 +7,8 @@ user is asked to say it otherwise.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from math import log
 
 from taskloom.agent.grounding.asking_first import question_before
@@ -18,17 +16,16 @@ from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.grounding.resolving.assemble import assemble, assemble_all
 from taskloom.agent.grounding.resolving.giving import ME
 from taskloom.agent.grounding.resolving.resolver import content
-from taskloom.agent.language.statements import statements
+from taskloom.agent.language.statements import tells
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, TOO_MUCH, clip
 from taskloom.agent.plan.kinds import offered_roots
 from taskloom.agent.plan.slots import ANY
 from taskloom.agent.turn.clauses import Parse
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.agent.turn.steps import Step
-from taskloom.memory.consolidate import Exchange
 from taskloom.memory.operations import Add, Check, Clarify
 
-from .again import freshness_asked, wanted_again
+from .again import ends_again, freshness_asked
 from .filling import Filling
 from .frames import Framed, framed
 from .gate import bare_answer, bare_reading
@@ -43,9 +40,6 @@ from .slots import SlotReading, Slots
 from .sure import may_fill, only_fills, plainly_named, plainly_told
 from .taken_up import taken_up
 from .trust import probabilities
-
-_ENDS = re.compile(r"[.!;]\s+|,?\s+(?:and|then)\s+", re.IGNORECASE)
-_JOINT = re.compile(r",?\s+(?:and|then)\s+$", re.IGNORECASE)
 
 Parser = Callable[[str, str, int], Sequence[Parse]]
 """From a text, what is heard beside it, and how many readings, to these, the likeliest first."""
@@ -115,8 +109,12 @@ class Local:
 
     def _answer(self, utterance: str, view: View) -> Reading | None:
         """The reading of an answer to what was asked, offered or got by a tool, by its form."""
-        if (bare := bare_reading(utterance, view) or self._again(utterance, view)) is not None:
+        if (bare := bare_reading(utterance, view)) is not None:
             return bare
+        if (again := ends_again(utterance, view)) is not None:
+            head, step = again
+            before = self.read(head, view) if head else Reading(())
+            return replace(before, steps=(*before.steps, step))
         if (fresh := freshness_asked(utterance, view)) is not None:
             return Reading((fresh,))
         if bare_answer(utterance) is False:
@@ -128,16 +126,6 @@ class Local:
             return replace(more, steps=(*told.steps, *more.steps))
         option = _chosen(utterance, view.question)
         return None if option is None else Reading((Step(text=utterance, act="yes", value=option),))
-
-    def _again(self, utterance: str, view: View) -> Reading | None:
-        """The reading of a message that ends with a wish for the result of a tool once more."""
-        for cut in (0, *(found.end() for found in _ENDS.finditer(utterance))):
-            words, head = wanted_again(utterance[cut:], view), _JOINT.sub("", utterance[:cut])
-            if words is not None:
-                before = self.read(head, view) if head.strip() else Reading(())
-                step = Step(text=utterance[cut:], act="again", target=words)
-                return replace(before, steps=(*before.steps, step))
-        return None
 
     def _taking_up(self, utterance: str, view: View) -> Reading | None:
         """The reading of a message that takes up what was proposed and goes on: a yes, and what it says.
@@ -302,8 +290,7 @@ def _only_tells(one: Tried, utterance: str) -> bool:
         return False
     name = roots[0].title
     person = name.istitle() or name.lower().startswith("my ") or name.lower() in ME
-    said = Exchange(thread="", turn=0, at=datetime(2000, 1, 1, tzinfo=UTC), said=utterance)
-    return person and bool(statements((said,)))
+    return person and tells(utterance)
 
 
 def _missed(reply: str) -> bool:
