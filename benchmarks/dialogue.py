@@ -1,8 +1,8 @@
 """A long talk about many plans, made from a fixed seed: what is said, what is meant, and what to reply.
 
 Every ten turns hold the same kinds of turns in another order, so that any two windows of ten can be compared.
-About a fifth is said in roundabout words. Whether the rules are sure of an utterance is not decided here: the
-benchmark counts it.
+About a fifth is said in roundabout words. Whether the local reader is sure of an utterance is not decided
+here: the benchmark counts it.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ Both run here and now on SQLite checkpoints: Taskloom as `taskloom chat` runs it
 tutorials build it (`add_messages`, one node, stock saver and durability), with as many tasks as a plain dict
 in its state for the rows of task sizes. The talk is that of `dialogue.py`, on a fixed seed.
 
-- Time and KB are measured without a model: rules and templates here, a ready reply there. KB are those of the
-  database after a WAL checkpoint, an empty one taken off; a snapshot of the tasks, which is due every 500th
-  change, is spread evenly.
+- Time and KB are measured without a model: the local reader and templates here, a ready reply there. KB are
+  those of the database after a WAL checkpoint, an empty one taken off; a snapshot of the tasks, which is due
+  every 500th change, is spread evenly.
 - Tokens and calls are what a local server of OpenAI's protocol reports. Its replies are scripted and fit the
   words, so they say nothing on how well a model reads. `prompt_tokens` is the default (the model reads all
   but bare answers, templates reply), `prompt_tokens_model` has it read and write everything. Each figure

@@ -105,7 +105,7 @@ def opened(settings: Settings) -> Taskloom:
     return Taskloom.open(settings, services=replace(default_services(settings), clock=lambda: NOW))
 
 
-def rules_only(home: Path) -> Taskloom:
+def without_model(home: Path) -> Taskloom:
     """The product without a model, with its threads in a folder, on the day `NOW`."""
     return opened(Settings(home=home, model=""))
 
@@ -306,7 +306,7 @@ def main(arguments: Sequence[str]) -> None:
     results: dict[str, list[int]] = {}
     listed = known() if KNOWN.exists() else {}
     turns = 0
-    with TemporaryDirectory() as folder, rules_only(Path(folder)) as app:
+    with TemporaryDirectory() as folder, without_model(Path(folder)) as app:
         for dialogue in dialogues():
             if names and dialogue.group not in names:
                 continue

@@ -14,12 +14,12 @@ import pytest
 
 from taskloom.agent.threads.taskloom import Taskloom
 from tests import judging
-from tests.judging import Dialogue, dialogues, faults, groups, judged, known, played, rules_only, surprises
+from tests.judging import Dialogue, dialogues, faults, groups, judged, known, played, surprises, without_model
 
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Generator[Taskloom]:
-    with rules_only(tmp_path_factory.mktemp("home")) as running:
+    with without_model(tmp_path_factory.mktemp("home")) as running:
         yield running
 
 

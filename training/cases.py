@@ -44,7 +44,7 @@ from taskloom.agent.turn.state import Turn as State  # noqa: E402
 from taskloom.agent.turn.steps import Step  # noqa: E402
 from taskloom.memory.claims import answer  # noqa: E402
 from taskloom.memory.operations import Check, Clarify, Operation, apply  # noqa: E402
-from tests.judging import dialogues, faults, played, rules_only  # noqa: E402
+from tests.judging import dialogues, faults, played, without_model  # noqa: E402
 from tests.test_recordings import FILES, REPLIES, replayed  # noqa: E402
 
 Outcome = Literal["held", "asked", "silent"]
@@ -122,7 +122,7 @@ class Cases:
         with (
             tempfile.TemporaryDirectory() as home,
             patch.object(local.Local, "read", noting),
-            rules_only(Path(home)) as app,
+            without_model(Path(home)) as app,
         ):
             for dialogue in list(dialogues())[::every]:
                 seen.clear()

@@ -1,4 +1,4 @@
-"""The words that the rules know: verbs by what they ask for, slots by what they mean. Data only."""
+"""Words of English: verbs by what they ask for, slots by what they mean. Data only."""
 
 from __future__ import annotations
 

@@ -193,8 +193,8 @@ def steps_by_experience(utterance: str, experiences: Iterable[Experience]) -> tu
 
     The wording is the experience's utterance without the words that its steps took over: "push the dinner all
     the way to Friday" teaches "push X all the way to Y". What is its own has to be there word for word. What
-    the rules read by themselves teaches nothing, unless the user said that it was right: it may have been a
-    guess.
+    the local reader reads by itself teaches nothing, unless the user said that it was right: it may have been
+    a guess.
     """
     taught = (one for one in experiences if one.by in ("model", "user") or one.strict)
     return next(filter(None, (_steps_by(utterance, one) for one in taught)), ())
