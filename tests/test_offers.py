@@ -74,6 +74,11 @@ def test_signs_and_code_are_noise(said: str) -> None:
     assert is_noise(said, View(TaskGraph()))
 
 
+@pytest.mark.parametrize("said", ["👍", "great 👍🏽", "no no no no", "मुंबई की यात्रा"])
+def test_pictures_other_letters_and_a_firm_no_are_no_noise(said: str) -> None:
+    assert not is_noise(said, View(TaskGraph()))
+
+
 def test_a_number_that_was_asked_for_is_no_noise() -> None:
     assert not is_noise("5", View(TaskGraph(), question=Clarify(question="How many?")))
     assert not is_noise("5", View(TaskGraph(), exchanges=(("a trip", "For how many?"),)))

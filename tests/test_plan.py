@@ -583,6 +583,15 @@ def test_a_parse_is_data() -> None:
     assert len(parse.vector) == 384
 
 
+def test_what_is_doubled_is_no_hour() -> None:
+    play = after(TaskGraph(), clause("task", "[T play] on [V thursday] at [V 6]"))
+    for said in (
+        clause("shift", "[V double] the [V buttons]"),
+        clause("shift", "[V double] [T the buttons]"),
+    ):
+        assert lines(after(play, said)) == lines(play)
+
+
 # ---- plain sentences ----------------------------------------------------------------------------------
 
 MATCH = after(

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from taskloom.agent.grounding.workspace import renewed
 from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.moving import shift_datetime
+from taskloom.agent.language.typed import type_named
 from taskloom.agent.language.wording import base, clip, join, word_set
 from taskloom.agent.language.words import content, slot_name
 from taskloom.agent.plan.roles import is_member
@@ -144,8 +145,10 @@ class Parts(Places):
             return node
         kinds = ("date", "time", "duration") if by is not None else ("count", "amount", "percent")
         found = [
-            part for part in self.graph.parts(node.id) if part.value and values.kind_of(part.value) in kinds
-        ]
+            part for part in self.graph.parts(node.id)
+            if part.value and values.kind_of(part.value) in kinds
+            and (by is not None or type_named(part.title) not in ("date", "time"))
+        ]  # fmt: skip
         if by is not None and len(found) > 1:  # hours move a time, days a date
             fit = "date" if by % timedelta(days=1) == timedelta() else "time"
             found = [part for part in found if values.kind_of(part.value or "") == fit] or found

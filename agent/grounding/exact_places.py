@@ -19,7 +19,7 @@ from taskloom.agent.language.typed import kind_of, type_named
 from taskloom.agent.language.wording import base, clip, entries, join
 from taskloom.agent.language.words import content, singular, slot_group, slot_name
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import COUNTED, is_member, is_person_slot, stems_of, words_of
+from taskloom.agent.plan.roles import PEOPLE_COUNTED, is_member, is_person_slot, stems_of, words_of
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import Add, Link, Operation, Update
@@ -344,5 +344,5 @@ def means_alike(title: str, name: str) -> bool:
     group, other = slot_group(title), slot_group(name)
     if title in ("detail", "place", "location"):
         return other in _GOALS and group in _GOALS
-    heads = (slot_name(title) in COUNTED, slot_name(name) in COUNTED)
-    return all(heads) or (group == other and group in _SYNONYMS)
+    people = slot_name(title) in PEOPLE_COUNTED and slot_name(name) in PEOPLE_COUNTED
+    return people or (group == other and group in _SYNONYMS)

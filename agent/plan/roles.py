@@ -38,7 +38,8 @@ def stems_of(node: TaskNode) -> frozenset[str]:
     return words_of(node).union(*map(words_of, node.history))
 
 
-COUNTED = frozenset(["party_size", "people", "guests", "guest", "count", "participants", "seats", "persons"])
+PEOPLE_COUNTED = frozenset(("party_size", "people", "guests", "guest", "participants", "persons"))
+"""Names of slots that say how many people there are."""
 
 _ROLES: Mapping[str, Callable[[TaskNode], bool]] = {
     "result": lambda node: node.source.startswith("tool:"),

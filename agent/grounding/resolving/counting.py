@@ -6,7 +6,7 @@ import re
 
 from taskloom.agent.language import values
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import COUNTED
+from taskloom.agent.plan.roles import PEOPLE_COUNTED
 from taskloom.agent.plan.topic import is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.memory.present import bare_name, is_person
@@ -39,7 +39,9 @@ class Counting(Giving):
         if found is None or topic is None or clause.all("P"):
             return False
         parts = self.graph.parts(self.graph.root(topic.id).id)
-        counted = [part for part in parts if part.name in COUNTED and values.number_of(part.value or "")]
+        counted = [
+            part for part in parts if part.name in PEOPLE_COUNTED and values.number_of(part.value or "")
+        ]
         if len(counted) != 1:
             return False
         number = values.number_of(found[1] or "") or 1
