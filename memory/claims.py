@@ -74,8 +74,9 @@ _STATES: dict[str, frozenset[str]] = {
 _NUMBERS = frozenset(("number", "quantity", "count", "amount", "people", "size"))
 """Names of slots that say how many somebody is."""
 
-DONE, READY = "is done", "is ready"
-"""What a question of status supposes that asks whether a task is over, or can begin: it waits for nothing."""
+DONE, READY, CURRENT, STALE = "is done", "is ready", "is current", "is stale"
+"""What a question of status supposes that asks whether a task is over, can begin (it waits for nothing), rests
+on what still holds, or on what has changed since."""
 
 _FRESHNESS = ("current", "stale")
 """States that are no status: whether what a task rests on is as it was."""
@@ -132,7 +133,7 @@ def _tell(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
     if not keys and question.kind == "status" and not question.tasks and not other_words(question):
         keys = tuple(node.id for node in graph.parts(None))
     if question.kind == "status" and (question.value or "").startswith("is "):
-        if (question.value or "").removeprefix("is ") in _FRESHNESS:  # of a whole, its parts are meant
+        if question.value in (CURRENT, STALE):  # of a whole, its parts are meant
             stale = (one.id for key in keys for one in graph.subtree(key) if _in(one, "stale"))
             keys = tuple(dict.fromkeys(stale)) or keys
         return Answer(question=question, tasks=keys, verdict=_state_verdict(graph, question, keys))

@@ -1445,7 +1445,6 @@ def test_other_words_of_again_make_no_result_again(travel: Travel, words: str) -
     assert travel.task("flights").status == "done"
 
 
-@pytest.mark.xfail(reason="questions for what is out of date are read as for a summary", strict=True)
 def test_what_is_out_of_date_is_told_when_it_is_asked_for(travel: Travel) -> None:
     assert travel.say("What is out of date?") == "Nothing is out of date."
     assert travel.say("Are the flights still right?").startswith(

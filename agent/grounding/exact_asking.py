@@ -12,7 +12,7 @@ from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import has_former, is_member, is_person_slot
 from taskloom.agent.turn.steps import Step
-from taskloom.memory.claims import DONE, READY
+from taskloom.memory.claims import CURRENT, DONE, READY, STALE
 from taskloom.memory.operations import (
     Check,
     Question,
@@ -81,7 +81,7 @@ class Asking(Places):
             held = self.graph[tasks[0]]
             if asked.value and held.value is None and self.graph.parts(held.id) and asked.act is not None:
                 container, tasks = held, ()
-        told = asked.kind == "status" and bool(tasks) and asked.value not in (READY, DONE)
+        told = asked.kind == "status" and bool(tasks) and asked.value not in (DONE, READY, CURRENT, STALE)
         supposed = None if told else asked.value
         question = Question(
             kind=self._answer_kind(asked.kind, step, tasks), tasks=tasks, about=about, value=supposed,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from taskloom.agent.language.words import content
 from taskloom.agent.plan.roles import tool_results
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Asked, Step
+from taskloom.memory.claims import CURRENT, STALE
 
 _ANEW = r"(?:again|once more|once again|one more time|anew|afresh|over again|a second time)"
 _VERBS = (
@@ -75,14 +77,19 @@ _WHAT_IS = re.compile(
 
 
 def freshness_asked(text: str, view: View) -> Step | None:
-    """The question whether results of tools still rest on what holds; None where none is asked."""
+    """The question whether results of tools, or what they were made from, still hold; None where none is."""
     if not tool_results(view.graph, "", view.focus):
         return None
     if _WHAT_IS.fullmatch(text.strip()):
         return Step(text=text, act="ask", asked=Asked(kind="status", value="stale"))
     asked = _IS_IT.fullmatch(text.strip())
-    meant = tool_results(view.graph, asked["what"], view.focus) if asked is not None else ()
-    if asked is None or not meant:
+    if asked is None:
         return None
-    value = "is stale" if asked["old"] else "is current"
+    said = content(asked["what"])
+    meant = tool_results(view.graph, asked["what"], view.focus) or tuple(
+        node for node in view.graph.active if said and content(node.title) == said
+    )
+    if not meant:
+        return None
+    value = STALE if asked["old"] else CURRENT
     return Step(text=text, act="ask", task=meant[0].id, asked=Asked(kind="status", value=value))

@@ -9,7 +9,7 @@ from taskloom.agent.grounding.exact_places import says_all
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import has_former
+from taskloom.agent.plan.roles import has_former, is_member
 from taskloom.agent.plan.topic import is_slot, kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Asked
@@ -113,6 +113,8 @@ class Questions(Counting):
             return
         if node is not None and slot is None and (other := self._another_kind(clause, node, kind)):
             node, slot = self.task_of(node), other
+        if kind == "list" and node is not None and self._is_the_slot(name, node):
+            kind = "value"  # 'what flights are there'
         if node is not None and is_slot(node):
             node, slot = self._owner_asked(node, name, slot, supposes=kind != "value" or value is not None)
         if kind in ("list", "count") and slot and (held := self._list_asked(slot, node)) is not None:
@@ -166,6 +168,11 @@ class Questions(Counting):
         if slot and not set(content(slot)) & set(content(node.title)):
             return self.task_of(node), slot  # 'the shelf mark for the loan of Small Thunder'
         return node, slot
+
+    def _is_the_slot(self, name: str, node: TaskNode) -> bool:
+        """Whether a name is that of a slot which is no list and no member of one."""
+        titled = set(content(name)) == set(content(node.title))
+        return titled and is_slot(node) and not is_member(node) and not self.listed(node)
 
     def _another_kind(self, clause: Clause, slot: TaskNode, kind: str) -> str | None:
         """What is asked of a task that one of its values names: 'what time is Jones', who is the customer.
@@ -303,7 +310,7 @@ class Questions(Counting):
             return next((one for one in having if one.id == node.id or not named or one.parent), node)
         if kind in ("claim", "ever") and is_assignee(node):
             return self.task_of(node)
-        if kind in _OF_LINKS and is_slot(node):
+        if kind in _OF_LINKS and is_slot(node) and not (kind == "status" and node.status == "done"):
             return self.task_of(node)  # what somebody waits for is what his task does
         if kind in _OF_MANY and not named:
             while node.parent and not self.listed(node):
