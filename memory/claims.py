@@ -75,8 +75,8 @@ _NUMBERS = frozenset(("number", "quantity", "count", "amount", "people", "size")
 """Names of slots that say how many somebody is."""
 
 DONE, READY, CURRENT, STALE = "is done", "is ready", "is current", "is stale"
-"""What a question of status supposes that asks whether a task is over, can begin (it waits for nothing), rests
-on what still holds, or on what has changed since."""
+"""What a question of status supposes that asks whether a task is over, can begin (it waits for nothing),
+rests on what still holds, or on what has changed since."""
 
 _FRESHNESS = ("current", "stale")
 """States that are no status: whether what a task rests on is as it was."""
