@@ -24,7 +24,16 @@ from .decisions import Decider, Decision, combined, decide_by_rules, identity, o
 from .facts import FactGraph, moment
 from .records import Fact
 from .sentences import inline_title, is_person_name, is_profile
-from .summarise import Exchange, Summariser, Unit, facts_of, grounded, summarise, summarise_changes
+from .summarise import (
+    Exchange,
+    Summariser,
+    Unit,
+    facts_of,
+    grounded,
+    summarise,
+    summarise_changes,
+    tasks_by_turn,
+)
 from .words import fold
 
 __all__ = [
@@ -57,6 +66,7 @@ __all__ = [
     "profile",
     "summarise",
     "summarise_changes",
+    "tasks_by_turn",
 ]  # fmt: skip
 
 Vector: TypeAlias = NDArray[np.float32]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -11,14 +12,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from threading import RLock
-from typing import Any, Protocol, Self
+from time import monotonic
+from typing import Any, Literal, Protocol, Self
 
 from filelock import FileLock, Timeout
+from pydantic_core import to_json
 
 from .keeping import digest
 from .private import keep_private
 from .ranking import AnyRecord
-from .records import now, read_record
+from .records import Kind, now, read_record
 
 _BATCH = 64  # records put at a time
 _GIVE_UP = 3  # failures in a row after which it is the store that fails, and not a record
@@ -58,6 +61,24 @@ class Taker(Protocol):
 
 class OutboxError(Exception):
     """The queue cannot be read or written, or another process holds it. The message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Some of the records that wait: of a kind ('' for any), and of no turn of a thread ('' for none)."""
+
+    kind: Kind | Literal[""] = ""
+    beside: str = ""
+
+    def found_by(self) -> tuple[str, str, str, str]:
+        """Values for `_HAS`: fields as they stand in a record's JSON, where no text of a user looks so."""
+        kind = f'"kind":"{self.kind}"' if self.kind else ""
+        thread = f'"thread":{to_json(self.beside).decode()}' if self.beside else ""
+        return kind, kind, thread, thread
+
+
+ALL = Which()
+_HAS = "(? = '' OR REPLACE(record, ?, '') <> record) AND (? = '' OR REPLACE(record, ?, '') = record)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,18 +262,21 @@ class Outbox:
                 'INSERT INTO queue ("user", id, record, since) VALUES (?, ?, ?, ?)', [*rows.values()]
             )
 
-    def flush(self, store: Taker, user: str | None = None) -> int:
+    def flush(
+        self, store: Taker, user: str | None = None, *, which: Which = ALL, seconds: float = math.inf
+    ) -> int:
         """Moves what it can of a user, or of all, into the store; how many records that were.
 
-        What fails stays, with the error.
+        What fails stays, with the error. After so many seconds no further batch is begun.
 
         Raises:
             OutboxError: another process is at it and does not come to an end.
         """
         moved = failed = 0
+        until = monotonic() + seconds
         with self._alone():
-            batches = deque(self._batches(user))
-            while batches and failed < _GIVE_UP:
+            batches = deque(self._batches(user, which))
+            while batches and failed < _GIVE_UP and monotonic() < until:
                 batch = batches.popleft()
                 if self._move(store, batch):
                     moved += len(batch)
@@ -276,12 +300,13 @@ class Outbox:
             for whose, key, since, tries, error in rows
         )
 
-    def count(self, user: str | None = None, *, untried: bool = False) -> int:
+    def count(self, user: str | None = None, *, which: Which = ALL, untried: bool = False) -> int:
         """How many records wait, of a user or of all; untried: only those that never failed."""
         with self._queue.writing() as queue:
             (count,) = queue.execute(
-                """SELECT COUNT(*) FROM queue WHERE ? IN ('', "user") AND (tries = 0 OR NOT ?)""",
-                ("" if user is None else json.dumps(user), untried),
+                f"""SELECT COUNT(*) FROM queue
+                WHERE ? IN ('', "user") AND (tries = 0 OR NOT ?) AND {_HAS}""",  # noqa: S608  # a constant
+                ("" if user is None else json.dumps(user), untried, *which.found_by()),
             ).fetchone()
         return int(count)
 
@@ -317,13 +342,13 @@ class Outbox:
 
     # ---- moving -------------------------------------------------------------------------------------
 
-    def _batches(self, user: str | None) -> list[list[_Row]]:
+    def _batches(self, user: str | None, which: Which) -> list[list[_Row]]:
         """All that waits: what is new in batches of one user, what failed before one by one."""
         with self._queue.writing() as queue:
             found = queue.execute(
-                """SELECT place, "user", record, tries FROM queue
-                WHERE ? IN ('', "user") ORDER BY tries, place""",
-                ("" if user is None else json.dumps(user),),
+                f"""SELECT place, "user", record, tries FROM queue
+                WHERE ? IN ('', "user") AND {_HAS} ORDER BY tries, place""",  # noqa: S608  # a constant
+                ("" if user is None else json.dumps(user), *which.found_by()),
             ).fetchall()
         rows = [_Row(place, json.loads(user), record, tries) for place, user, record, tries in found]
         by_user: dict[str, list[_Row]] = {}

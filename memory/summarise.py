@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import zip_longest
@@ -77,14 +77,23 @@ def summarise_changes(
         return tuple(record_id(turn.thread, one.state.turn, "fact", one.key) for one in found if one)
 
     found = []
-    for node in tasks.values():
-        if batch.keys().isdisjoint(state.turn for state in node.states()):
-            continue
-        for telling, then in zip_longest(told(node.id), told(node.id)[1:]):
+    index = tasks_by_turn(tasks)
+    changed = {key for number in batch for key in index.get(number, ())}
+    for key in [key for key in tasks if key in changed] if changed else ():
+        for telling, then in zip_longest(told(key), told(key)[1:]):
             if turn := batch.get(telling.state.turn):
                 until = batch.get(then.state.turn) if then else None
                 found.append(_fact(tasks, telling, turn, until, rested(telling, turn)))
     return tuple(sorted(found, key=lambda fact: fact.turn))
+
+
+def tasks_by_turn(tasks: TaskGraph) -> Mapping[int, tuple[str, ...]]:
+    """Ids of the tasks that turns made or changed, by the number of the turn."""
+    return tasks.index(_turns)
+
+
+def _turns(node: TaskNode) -> Iterable[int]:
+    return (state.turn for state in node.states())
 
 
 @dataclass(frozen=True, slots=True)

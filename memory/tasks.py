@@ -116,9 +116,6 @@ def _made(kind: type[State], fields: dict[str, Any]) -> State:
     return made
 
 
-Keys = Callable[[TaskNode], Iterable[str]]
-
-
 class TaskGraph(Mapping[str, TaskNode]):
     """A forest of task trees with prerequisite edges; a read-only mapping from id to node.
 
@@ -187,18 +184,18 @@ class TaskGraph(Mapping[str, TaskNode]):
         return 1 + max(map(_number, self._nodes), default=0)
 
     @cached_property
-    def _indexes(self) -> dict[Keys, tuple[dict[str, tuple[str, ...]], tuple[TaskNode, ...]]]:
+    def _indexes(self) -> dict[Callable[..., Any], tuple[dict[Any, tuple[str, ...]], tuple[TaskNode, ...]]]:
         """For each function of `index` what it gave, and the tasks that have changed since."""
         return {}
 
-    def index(self, keys: Keys) -> Mapping[str, tuple[str, ...]]:
+    def index(self, keys: Callable[[TaskNode], Iterable[Key]]) -> Mapping[Key, tuple[str, ...]]:
         """Ids by what a function gives for the tasks; only changed tasks are asked again.
 
         An id may still stand where the task had the key before: look at the task itself.
         """
         known, changed = self._indexes.get(keys, ({}, tuple(self._nodes.values())))
         if changed:
-            new: dict[str, dict[str, None]] = {}
+            new: dict[Key, dict[str, None]] = {}
             for node in changed:
                 for key in keys(node):
                     new.setdefault(key, {})[node.id] = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -32,7 +33,7 @@ from taskloom.memory.embed import MiniLM
 from taskloom.memory.outbox import Outbox
 from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, now
 from taskloom.memory.store import ChromaStore, InMemoryStore, StoreError
-from taskloom.memory.tasks import TaskGraph
+from taskloom.memory.tasks import TaskGraph, TaskNode
 from tests.chroma_server import ChromaServer, HashEmbedder
 
 MODEL = MiniLM()
@@ -499,7 +500,10 @@ def unit(number: int, **fields: Any) -> IntentUnit:
     return IntentUnit.model_validate({**given, **fields})
 
 
-def test_a_full_buffer_is_written_beside_the_talk(tmp_path: Path, store: InMemoryStore) -> None:
+def test_a_full_buffer_is_written_beside_the_talk(
+    tmp_path: Path, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("taskloom.agent.recall.longterm.QUIET", 3600.0)
     longterm = LongTerm(lambda: store, lambda: Outbox(tmp_path / "o.sqlite"))
     longterm.keep("ann", [], [])
     for number in range(BUFFER - 1):
@@ -508,6 +512,61 @@ def test_a_full_buffer_is_written_beside_the_talk(tmp_path: Path, store: InMemor
     longterm.keep("ann", [unit(BUFFER)], [])
     longterm.close()
     assert store.count("ann") == BUFFER
+
+
+def test_what_waits_is_written_when_it_is_quiet(
+    tmp_path: Path, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("taskloom.agent.recall.longterm.QUIET", 0.05)
+    longterm = LongTerm(lambda: store, lambda: Outbox(tmp_path / "o.sqlite"))
+    for number in range(2):
+        longterm.keep("ann", [unit(number)], [])
+        until = time.monotonic() + 60
+        while store.count("ann") <= number and time.monotonic() < until:
+            time.sleep(0.01)
+        assert store.count("ann") == number + 1
+    longterm.close()
+
+
+def test_a_reply_does_not_wait_for_more_than_it_asks_for(
+    tmp_path: Path, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("taskloom.agent.recall.longterm.QUIET", 3600.0)
+    longterm = LongTerm(lambda: store, lambda: Outbox(tmp_path / "o.sqlite"))
+    longterm.keep("ann", [unit(1, thread="here"), unit(2, thread="there")], [])
+    assert longterm.examples("ann", "book a hotel") == ()
+    assert store.count("ann") == 0, "no experience waits"
+    assert [one.unit.id for one in longterm.meant("ann", "book a hotel", thread="here")] == ["u2"]
+    assert [one.id for one in store.records("ann")] == ["u2"], "its own thread is not asked"
+    assert longterm.flush() == 1
+    longterm.close()
+
+
+def test_a_reply_goes_on_without_what_takes_too_long(
+    tmp_path: Path, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("taskloom.agent.recall.longterm.PATIENCE", 0.0)
+    longterm = LongTerm(lambda: store, lambda: Outbox(tmp_path / "o.sqlite"))
+    longterm.outbox.add("ann", [unit(1)])
+    assert longterm.meant("ann", "book a hotel", thread="here") == ()
+    longterm.close()
+    assert store.count("ann") == 1, "but it is written beside the talk"
+
+
+def test_a_plan_that_is_loaded_was_not_told_in_the_turns_before(talk: Talk) -> None:
+    talk(BERGEN, "a")
+    nodes = [
+        TaskNode(id="t1", slot="trip", title="trip to Oslo", turn=1),
+        TaskNode(id="t2", slot="trip.budget", title="budget", value="900 euros", parent="t1", turn=1,
+                 status="filled"),
+    ]  # fmt: skip
+    talk.app.load(TaskGraph(nodes).to_json(), thread="a", context=Context(user_id="ann"))
+    talk("Make the budget 800 euros", "a")
+    talk("The trip to Oslo is done", "a")
+    facts = {one.text for one in talk.records() if isinstance(one, Fact)}
+    assert any("Bergen" in one for one in facts), "the plan before is told as it was"
+    assert any("800" in one for one in facts)
+    assert not any("Oslo" in one and "900" in one for one in facts)
 
 
 def test_a_store_that_cannot_be_opened_keeps_all_waiting(

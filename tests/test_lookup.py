@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from taskloom.agent.graph.access import graph_of
 from taskloom.agent.grounding.resolving.assemble import Assembler, assemble, assemble_all
 from taskloom.agent.plan.held import alike, candidates_by_stems, stems_in
-from taskloom.agent.plan.topic import WEIGHTS, TopicSigns, is_slot, topic_of
+from taskloom.agent.plan.roles import is_slot
+from taskloom.agent.plan.topic import WEIGHTS, TopicSigns, topic_of
 from taskloom.agent.reading.beam import choices
 from taskloom.agent.reading.trust import _fitted, _planted, probabilities
 from taskloom.agent.turn.clauses import Clause, Mention
@@ -80,7 +81,7 @@ def test_what_is_spoken_of_has_the_most_weight_of_all(
 @given(plans(), TEXTS)
 def test_tasks_that_are_not_looked_at_have_none_of_the_words(graph: TaskGraph, text: str) -> None:
     said = text.split()
-    for key in set(graph) - candidates_by_stems(graph, said):
+    for key in set(graph).difference(*candidates_by_stems(graph, said)):
         above = {word for node in graph.ancestors(key) for word in stems_in(node).title}
         title, value, kind, _ = stems_in(graph[key])
         assert not (title | value | kind | above) & set(said)

@@ -7,6 +7,7 @@ the run is resumed; only `update_graph` interrupts, and it has no effect but its
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -119,12 +120,16 @@ def classify_intent(state: State, runtime: Runtime[Context], *, services: Servic
     return {"turn": turn.model_copy(update={"operations": operations, "question": question})}
 
 
-def update_graph(state: State, runtime: Runtime[Context], *, services: Services) -> Update:  # noqa: ARG001
+def update_graph(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
     """Carry the operations out, one after the other; ask first where the run wants that."""
     turn, context = turn_of(state), context_of(runtime)
     graph = graph_of(state)
     if text := state.get("load"):
-        return load_decision(text, state, graph, ask=context.approve)
+        loaded = load_decision(text, state, graph, ask=context.approve)
+        if "tasks" in loaded and (waiting := _waiting(state)):  # those turns tell of the tasks before
+            _tell(state, waiting, graph, memory_of(services, runtime), ended=True)
+            loaded["unwritten"] = ()
+        return loaded
     changes, changed = [], dict[str, None]()
     refused = _bulk_removal_refused(turn, graph) if context.approve else None
     for operation in turn.operations:
@@ -285,14 +290,31 @@ def _store_records(state: State, schemas: tuple[TaskSchema, ...], memory: Memory
     pending = (*left, new) if new else left
     if pending != before:
         update["pending"] = pending
-    waiting = tuple((number, at) for number, at in state.get("unwritten", ()))
-    turns = (*waiting, (turn.number, now().isoformat(timespec="milliseconds"))) if turn.steps else waiting
-    if turns and turn.steps:
+    if turn.steps:
+        turns = (*_waiting(state), (turn.number, now().isoformat(timespec="milliseconds")))
         closed = any(isinstance(change.operation, Complete) and change.changed for change in turn.changes)
-        pairs = last_exchanges(state.get("messages", ()), len(turns))
-        taken = memory.session(exchanges_of(turns, pairs, memory.thread), graph, closed=closed)
-        update["unwritten"] = () if taken else turns
+        update["unwritten"] = () if _tell(state, turns, graph, memory, closed=closed) else turns
     return update
+
+
+def _waiting(state: State) -> tuple[tuple[int, str], ...]:
+    """The turns that no facts were made of yet, with their time."""
+    return tuple((number, at) for number, at in state.get("unwritten", ()))
+
+
+def _tell(
+    state: State,
+    turns: Sequence[tuple[int, str]],
+    graph: TaskGraph,
+    memory: Memory,
+    *,
+    closed: bool = False,
+    ended: bool = False,
+) -> bool:
+    """Have facts made of turns, the last ones, when they are due; whether all of them were taken."""
+    pairs = last_exchanges(state.get("messages", ()), len(turns))
+    told = exchanges_of(turns, pairs, memory.thread)
+    return memory.session(told, graph, closed=closed, ended=ended)
 
 
 def apologise(state: State, error: NodeError, runtime: Runtime[Context]) -> Command[Literal["respond"]]:

@@ -5,12 +5,15 @@ The indexes are those of `TaskGraph.index`: a change of the plan costs what it c
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.memory.words import STOP, words
+
+from .roles import is_slot
 
 
 class Held(NamedTuple):
@@ -30,8 +33,12 @@ def stems_in(node: TaskNode) -> Held:
 @lru_cache(maxsize=32_768)
 def _held(title: str, value: str | None, slot: str) -> Held:
     named = frozenset(words(title))
-    kind = words(slot.rpartition(".")[2].rstrip("0123456789").replace("_", " "))
+    kind = words(_kind(slot).replace("_", " "))
     return Held(named, frozenset(words(value or "")), frozenset(kind), named - STOP)
+
+
+def _kind(slot: str) -> str:
+    return slot.rpartition(".")[2].rstrip("0123456789")
 
 
 def alike(word: str, other: str) -> bool:
@@ -42,7 +49,7 @@ def alike(word: str, other: str) -> bool:
     )
 
 
-def _ends(word: str) -> Iterator[str]:
+def ends_of(word: str) -> Iterator[str]:
     """What all words that are `alike` have one of."""
     if len(word) > 3:
         yield f"{word[:4]}-"
@@ -54,25 +61,99 @@ def _stems(node: TaskNode) -> Iterator[str]:
     title, value, kind, _ = stems_in(node)
     yield from title | value | kind
     for word in title:
-        yield from _ends(word)
+        yield from ends_of(word)
 
 
-def candidates_by_stems(graph: TaskGraph, said: Iterable[str]) -> set[str]:
-    """Ids of all tasks, gone ones too, that may have one of some stems in them or in what they are part of.
+class Candidates(NamedTuple):
+    """Ids of tasks that may have some stems in them.
+
+    by_name: in their titles or kinds of slots, alike in title and kind to others. apart: in their values or
+    in what they are part of.
+    """
+
+    by_name: set[str]
+    apart: set[str]
+
+
+def candidates_by_stems(graph: TaskGraph, said: Iterable[str]) -> Candidates:
+    """All tasks, gone ones too, that may have one of some stems in them or in what they are part of.
 
     No other has one in its title, value, kind of slot, or in a title above it, nor one in its title that is
     `alike`.
     """
-    index, found = graph.index(_stems), set[str]()
+    index, named, apart = graph.index(_stems), set[str](), set[str]()
     for word in said:
         for key in index.get(word, ()):
-            if key not in found or word in stems_in(graph[key]).title:
-                found.add(key)
-                if word in stems_in(graph[key]).title:
-                    found |= _below(graph, key)
-        for end in _ends(word):
-            found.update(index.get(end, ()))
+            held = stems_in(graph[key])
+            if word in held.title:
+                apart |= _below(graph, key)
+            (apart if word in held.value else named).add(key)
+        for end in ends_of(word):
+            named.update(index.get(end, ()))
+    return Candidates(named - apart, apart)
+
+
+def some_of_each(graph: TaskGraph, keys: Iterable[str]) -> list[str]:
+    """Ids of tasks, of those alike in title and kind of slot only the first ones of a few wholes.
+
+    What is scored by title and kind alone has among these its best, and the best that is no part of that.
+    """
+    found, held = list[str](), dict[tuple[str, str, bool], Counter[str | None]]()
+    for key in sorted(keys, key=made_at):
+        node = graph[key]
+        wholes = held.setdefault((node.title, _kind(node.slot), is_slot(node)), Counter())
+        if wholes[node.parent] < 2 and (node.parent in wholes or len(wholes) < 4):
+            wholes[node.parent] += 1
+            found.append(key)
     return found
+
+
+def tasks_titled(graph: TaskGraph, word: str) -> Iterator[TaskNode]:
+    """The tasks in the plan, no slots, that have a stem in their title, in the order of making."""
+    nodes = (graph[key] for key in sorted(graph.index(_title_of_task).get(word, ()), key=made_at))
+    return (node for node in nodes if node.active and word in _title_of_task(node))
+
+
+def slots_saying(graph: TaskGraph, word: str) -> Iterator[TaskNode]:
+    """The slots in the plan that have a stem in their value."""
+    nodes = (graph[key] for key in graph.index(_value_of_slot).get(word, ()))
+    return (node for node in nodes if node.active and word in _value_of_slot(node))
+
+
+def _title_of_task(node: TaskNode) -> frozenset[str]:
+    return frozenset() if is_slot(node) else stems_in(node).title
+
+
+def _value_of_slot(node: TaskNode) -> frozenset[str]:
+    return stems_in(node).value if is_slot(node) else frozenset()
+
+
+def slot_titles(node: TaskNode) -> tuple[str, ...]:
+    """The title of a slot, for an index; there are few of these, as most plans have the same."""
+    return (node.title,) if is_slot(node) else ()
+
+
+def tasks_having(graph: TaskGraph, said: Collection[str]) -> list[TaskNode]:
+    """The tasks in the plan that may have all of some stems in title, value or kind of slot; all, of none.
+
+    In the order in which they were made.
+    """
+    if not said:
+        return list(graph.active)
+    index = graph.index(_stems)
+    keys = min((index.get(word, ()) for word in said), key=len)
+    return [node for key in sorted(keys, key=made_at) if (node := graph[key]).active]
+
+
+def tasks_named(graph: TaskGraph, said: Iterable[str]) -> list[TaskNode]:
+    """The tasks in the plan, no slots, that have one of some stems in their title, in order of making."""
+    found = {node.id: node for word in said for node in tasks_titled(graph, word)}
+    return [found[key] for key in sorted(found, key=made_at)]
+
+
+def made_at(key: str) -> int:
+    """The place of a task among all, in the order in which they were made, from its id."""
+    return int(key[1:])
 
 
 def _below(graph: TaskGraph, key: str) -> set[str]:
@@ -86,13 +167,15 @@ def _below(graph: TaskGraph, key: str) -> set[str]:
 
 def tasks_with_stem(graph: TaskGraph, word: str) -> Iterator[TaskNode]:
     """The tasks, gone ones too, that have a stem in their title or value."""
-    for key in graph.index(_stems).get(word, ()):
-        node = graph[key]
-        held = stems_in(node)
-        if word in held.title or word in held.value:
-            yield node
+    return (node for key in graph.index(_stems).get(word, ()) if has_stem(node := graph[key], word))
 
 
-def first_of(graph: TaskGraph, keys: Collection[str]) -> str:
+def has_stem(node: TaskNode, word: str) -> bool:
+    """Whether a task has a stem in its title or value."""
+    held = stems_in(node)
+    return word in held.title or word in held.value
+
+
+def first_of(keys: Iterable[str]) -> str:
     """Of some ids the one that was made first."""
-    return next(key for key in graph if key in keys) if len(keys) > 1 else next(iter(keys))
+    return min(keys, key=made_at)

@@ -10,12 +10,24 @@ from taskloom.agent.language.words import content
 from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
 
+from .outline import is_assignee
+
 _MEMBER = re.compile(r"(?!list\d)[a-z_]+?\d+$")  # 'list2' is another list
 
 
 def is_member(node: TaskNode) -> bool:
     """Whether a task is one of many of its kind (item2, participant1), not a slot with a name of its own."""
     return _numbered(node.slot)
+
+
+def is_slot(node: TaskNode) -> bool:
+    """Whether a node is a value of what it is part of, or who has it."""
+    return node.value is not None and node.parent is not None and (not is_member(node) or is_assignee(node))
+
+
+def is_fact(node: TaskNode) -> bool:
+    """Whether a node is a value of no task: 'surname: Meyer', told before there was a plan."""
+    return node.value is not None and node.parent is None
 
 
 @lru_cache(maxsize=32_768)

@@ -16,9 +16,8 @@ from taskloom.agent.language.typed import kind_of
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.memory.words import STOP, words
 
-from .held import first_of, stems_in, tasks_with_stem
-from .outline import is_assignee
-from .roles import is_member
+from .held import first_of, slots_saying, stems_in, tasks_titled
+from .roles import is_slot
 
 WEIGHTS = {
     "asked": (
@@ -49,16 +48,6 @@ def _own(title: str) -> tuple[str, ...]:
     return tuple(word for word in words(title) if word not in STOP)
 
 
-def is_slot(node: TaskNode) -> bool:
-    """Whether a node is a value of what it is part of, or who has it."""
-    return node.value is not None and node.parent is not None and (not is_member(node) or is_assignee(node))
-
-
-def is_fact(node: TaskNode) -> bool:
-    """Whether a node is a value of no task: 'surname: Meyer', told before there was a plan."""
-    return node.value is not None and node.parent is None
-
-
 def topic_of(
     graph: TaskGraph,
     focus: Sequence[str],
@@ -86,7 +75,7 @@ def topic_of(
             break
         if (key := heard.first_plain(plain, scores)) is not None:
             scores[key] = best = score
-    return first_of(graph, {key for key in scores if scores[key] == best}) if scores else None
+    return first_of(key for key in scores if scores[key] == best) if scores else None
 
 
 def _weighed(signs: Sequence[float], weights: Sequence[float]) -> float:
@@ -126,12 +115,8 @@ class TopicSigns:
         """How surely a word of some means a task, by its id: one that only few titles have."""
         found: dict[str, float] = {}
         for word in stems:
-            held = tasks_with_stem(self.graph, word)
-            titled = (
-                node.id for node in held if node.active and word in stems_in(node).own and not is_slot(node)
-            )
-            some = list(islice(titled, _FEW + 1))
-            if len(some) <= _FEW:
+            some = [node.id for node in islice(tasks_titled(self.graph, word), _FEW + 1)]
+            if 0 < len(some) <= _FEW:
                 found.update({key: max(found.get(key, 0.0), 1 / len(some)) for key in some})
         return found
 
@@ -142,16 +127,14 @@ class TopicSigns:
             found.add(self.first.parent)
         heard = self.last | self.said | self.own
         for word in self.whole | (heard - STOP):  # little words may be a value, they name no task
-            for node in tasks_with_stem(self.graph, word):
-                if node.id in found or not node.active:
-                    continue
-                if is_slot(node):
-                    if word in self.whole and stems_in(node).value <= self.whole and node.parent:
-                        found.add(node.parent)
-                elif any(
-                    share_named(node.title, text) for text in (self.last, self.whole, self.said, self.own)
-                ):
+            for node in tasks_titled(self.graph, word):
+                texts = (self.last, self.whole, self.said, self.own)
+                if node.id not in found and any(share_named(node.title, text) for text in texts):
                     found.add(node.id)
+        for word in self.whole:
+            for node in slots_saying(self.graph, word):
+                if node.parent and stems_in(node).value <= self.whole:
+                    found.add(node.parent)
         return found
 
     def signs(self, tasks: Sequence[TaskNode]) -> dict[str, list[float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from taskloom.agent.plan.topic import is_slot
+from taskloom.agent.plan.roles import is_slot
 from taskloom.agent.turn.reading import View
 from taskloom.memory.tasks import TaskNode
 

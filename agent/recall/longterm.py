@@ -1,7 +1,8 @@
 """Long-term memory as the nodes use it: what earlier sessions tell, and what this one leaves.
 
 What is to be kept is in the outbox, on disk, before the turn ends; it goes into the store in batches, beside
-the talk: when a task is finished, when enough waits, and before anything is looked up.
+the talk: when a task is finished, when enough waits, when it is quiet for a moment, and before anything is
+looked up that it may answer.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
-from threading import Lock
+from threading import Lock, Timer
+from time import monotonic
 from typing import Protocol, TypeGuard, TypeVar
 
 from taskloom.agent.language.pointers import asks_of_the_past
@@ -19,14 +21,23 @@ from taskloom.agent.language.statements import statements
 from taskloom.agent.language.wording import spoken, the
 from taskloom.agent.plan.slots import Remembered
 from taskloom.agent.turn.reading import Usage
-from taskloom.memory.consolidate import Decider, Exchange, Summariser, due, facts_of, people, summarise
+from taskloom.memory.consolidate import (
+    Decider,
+    Exchange,
+    Summariser,
+    due,
+    facts_of,
+    people,
+    summarise,
+    tasks_by_turn,
+)
 from taskloom.memory.curator import Curator
 from taskloom.memory.judge import CANDIDATES, Judge, Ranked, pairs_for, rank_units
-from taskloom.memory.outbox import Outbox, OutboxError
+from taskloom.memory.outbox import ALL, Outbox, OutboxError, Which
 from taskloom.memory.pointing import when
 from taskloom.memory.policies import Outcome, Policy, is_retrievable, settle
 from taskloom.memory.ranking import Hit
-from taskloom.memory.records import Experience, Fact, IntentUnit, Kind, now
+from taskloom.memory.records import Experience, Fact, IntentUnit, now
 from taskloom.memory.store import AnyRecord, Store, StoreError
 from taskloom.memory.tasks import TaskGraph
 
@@ -38,7 +49,9 @@ _log = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
 
-BUFFER = 40  # records that are added before they are written
+BUFFER = 40  # records that are added before they are written at once
+QUIET = 1.0  # seconds after which fewer of them are
+PATIENCE = 1.0  # seconds that a reply waits for what is on its way into the store
 TOLD = 5  # units told in one reply
 ALIKE = 40  # facts that are looked at for one question
 NEW = ("task", "add")  # acts that may begin a task
@@ -99,6 +112,7 @@ class LongTerm:
         self._guard, self._flushing = Lock(), Lock()
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="taskloom-memory")
         self._job: Future[None] | None = None
+        self._timer: Timer | None = None
 
     @property
     def store(self) -> Store:
@@ -138,7 +152,7 @@ class LongTerm:
         Raises:
             StoreError: the store cannot be read.
         """
-        found = self._search(user, text, "unit", CANDIDATES)
+        found = self._search(user, text, Which("unit", thread), CANDIDATES)
         hits = [hit for hit in found if _earlier(hit.record, thread)]
         units = [unit for unit in self.store.newest(user) if _earlier(unit, thread)]
         return rank_units(text, hits, units, self.store.embedder, now=now().astimezone())
@@ -164,7 +178,7 @@ class LongTerm:
 
     def latest(self, user: str, *, thread: str) -> IntentUnit | None:
         """The task that was talked of last in an earlier session."""
-        self._fresh(user)
+        self._fresh(user, Which("unit", thread))
         found = [unit for unit in self.store.records(user, "unit") if _earlier(unit, thread)]
         return max(found, key=lambda unit: (unit.at, unit.order), default=None)
 
@@ -200,8 +214,8 @@ class LongTerm:
             OutboxError: what waits cannot be kept.
         """
         for session in self._sessions.of(user):
-            self._note(session)
-        hits = self._search(user, text, "fact", ALIKE)
+            self._note(session, beside=session.key == (user, thread))
+        hits = self._search(user, text, Which("fact"), ALIKE)
         if not hits:
             return ()
         question = parse_question(text, people(hit.record for hit in hits if isinstance(hit.record, Fact)))
@@ -214,7 +228,7 @@ class LongTerm:
 
     def examples(self, user: str, text: str, *, limit: int = 3) -> tuple[Experience, ...]:
         """Confirmed experiences with words like these, best first."""
-        found = self._search(user, text, "experience", 4 * limit)
+        found = self._search(user, text, Which("experience"), 4 * limit)
         known = [hit.record for hit in found if isinstance(hit.record, Experience) and hit.dense >= SIMILAR]
         return tuple(one for one in known if is_retrievable(self.policy, one))[:limit]
 
@@ -225,14 +239,15 @@ class LongTerm:
             StoreError: the store cannot be read.
             OutboxError: what waits cannot be kept.
         """
-        kinds: tuple[Kind, ...] = ("fact", "unit")
+        kinds = (Which("fact"), Which("unit"))
         hits = [hit for kind in kinds for hit in self._search(user, text, kind, limit)]
         held = [hit for hit in hits if not (isinstance(hit.record, Fact) and hit.record.status == "deleted")]
         return tuple(sorted(held, key=lambda hit: hit.score, reverse=True)[:limit])
 
-    def _search(self, user: str, text: str, kind: Kind, limit: int) -> tuple[Hit, ...]:
+    def _search(self, user: str, text: str, which: Which, limit: int) -> tuple[Hit, ...]:
         """What a search finds; where there is nothing, nothing is embedded, as that takes loading."""
-        self._fresh(user)
+        self._fresh(user, which)
+        kind = which.kind or None
         if not self.store.count(user, kind) and not self.outbox.count(user):
             return ()
         return self.store.search(user, text, kind=kind, limit=limit)
@@ -251,6 +266,8 @@ class LongTerm:
         if any(unit.status == "done" for unit in units) or self._added >= BUFFER:
             self._added = 0
             self.write_soon()
+        else:
+            self._write_when_quiet()
 
     def tell(self, user: str, facts: Sequence[Fact]) -> None:
         """Keep facts; no killed process loses them when this has returned.
@@ -261,7 +278,9 @@ class LongTerm:
         self.outbox.add(user, facts)
         self.write_soon()
 
-    def session(self, user: str, turns: Sequence[Exchange], tasks: TaskGraph, *, closed: bool) -> bool:
+    def session(
+        self, user: str, turns: Sequence[Exchange], tasks: TaskGraph, *, closed: bool, ended: bool = False
+    ) -> bool:
         """Make facts of a session's turns when they are due; whether all of them were taken.
 
         Args:
@@ -269,6 +288,7 @@ class LongTerm:
             turns: of one thread, those not yet taken.
             tasks: of that thread.
             closed: whether a task was finished in the last one.
+            ended: whether that was the last one.
         """
         session, left = self._sessions.seen(user, turns, tasks)
         for other in left:
@@ -277,19 +297,24 @@ class LongTerm:
                 self._end(other)
         if session is None:
             return True
-        what = due(len(session.turns), closed=closed, ended=False, model=self.narrator is not None)
+        what = due(len(session.turns), closed=closed, ended=ended, model=self.narrator is not None)
         if what != "nothing":
             self._note(session)
         if what == "all":
             self._end(session)
         return what == "all"
 
-    def _note(self, session: Session) -> None:
-        """Queue what a session tells of its turns, if the last of them tell something."""
-        new = replace(session, turns=session.turns[session.noted :])
-        session.noted = len(session.turns)
-        if new.turns and _facts_of_session(new):
-            self.outbox.add(session.user, _facts_of_session(session))
+    def _note(self, session: Session, *, beside: bool = False) -> None:
+        """Queue what a session tells of its turns, if the last of them tell something.
+
+        beside: only what the user said beside the tasks, for a question in the session itself.
+        """
+        told, noted = (_remarks, session.heard) if beside else (_facts_of_session, session.noted)
+        new = replace(session, turns=session.turns[noted:])
+        session.heard = len(session.turns)
+        session.noted = session.noted if beside else session.heard
+        if new.turns and told(new):
+            self.outbox.add(session.user, told(session))
 
     def _end(self, session: Session) -> None:
         """Have the model tell a session beside the talk, if there is one, and write what waits."""
@@ -312,6 +337,14 @@ class LongTerm:
             if self._job is None or self._job.done():
                 self._job = self._worker.submit(self._write)
 
+    def _write_when_quiet(self) -> None:
+        """Have what waits written a moment from now: while the reply is read, and together if more comes."""
+        with self._guard:
+            if self._timer is None or not self._timer.is_alive():
+                self._timer = Timer(QUIET, self.write_soon)
+                self._timer.daemon = True
+                self._timer.start()
+
     def _write(self) -> None:
         try:
             self.flush()
@@ -330,7 +363,7 @@ class LongTerm:
 
     def named(self, user: str, key: str) -> tuple[AnyRecord, ...]:
         """The records whose ids begin so."""
-        self._fresh(user)
+        self._fresh(user, ALL)
         return tuple(record for record in self.store.records(user) if record.id.startswith(key))
 
     def drop(self, user: str, ids: Sequence[str]) -> None:
@@ -357,11 +390,22 @@ class LongTerm:
             self.outbox.forget(user)
             self.store.forget(user)
 
-    def _fresh(self, user: str) -> None:
-        """See to it that what was kept is found; what failed before is left to `write_soon`."""
-        if self.outbox.count(user, untried=True):
-            with self._flushing:
-                self.outbox.flush(Curator(self.store, self.policy), user)
+    def _fresh(self, user: str, which: Which) -> None:
+        """See to it that what was kept is found, as far as that takes no longer than a reply may wait.
+
+        What failed before, and what is too much, is left to `write_soon`.
+        """
+        if not self.outbox.count(user, which=which, untried=True):
+            return
+        until = monotonic() + PATIENCE
+        if self._flushing.acquire(timeout=PATIENCE):
+            try:
+                left = max(0.0, until - monotonic())
+                self.outbox.flush(Curator(self.store, self.policy), user, which=which, seconds=left)
+            finally:
+                self._flushing.release()
+        if monotonic() >= until:
+            self.write_soon()
 
     def close(self) -> None:
         """End the sessions, finish what is being written, and close; what waits is there the next time."""
@@ -369,6 +413,9 @@ class LongTerm:
             self._note(session)
             if self.narrator is not None:
                 self._end(session)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()
         self._worker.shutdown(wait=True)
         for opened in (self._store, self._outbox):
             if opened is not None:
@@ -378,10 +425,12 @@ class LongTerm:
 
 def _facts_of_session(session: Session) -> tuple[Fact, ...]:
     """What a session tells without a model: what became of its tasks, and what the user said beside them."""
-    numbers = {turn.turn for turn in session.turns}
-    states = (state.turn for node in session.tasks.values() for state in node.states())
-    said = statements(session.turns, numbers.intersection(states))
-    return (*summarise(session.turns, session.tasks, called=the), *said)
+    return (*summarise(session.turns, session.tasks, called=the), *_remarks(session))
+
+
+def _remarks(session: Session) -> tuple[Fact, ...]:
+    """What the user said in a session beside its tasks."""
+    return statements(session.turns, tasks_by_turn(session.tasks))
 
 
 def _earlier(record: AnyRecord, thread: str) -> TypeGuard[IntentUnit]:

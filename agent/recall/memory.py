@@ -178,9 +178,15 @@ class Memory:
         units = [unit_of(graph, root, schemas, thread=self.thread, at=now()) for root in roots]
         self._asked(lambda memory: memory.keep(self._user, units, done), None)
 
-    def session(self, turns: Sequence[Exchange], tasks: TaskGraph, *, closed: bool) -> bool:
+    def session(
+        self, turns: Sequence[Exchange], tasks: TaskGraph, *, closed: bool, ended: bool = False
+    ) -> bool:
         """Make facts of turns when they are due; whether all were taken, see `LongTerm.session`."""
-        return self._asked(lambda memory: memory.session(self._user, turns, tasks, closed=closed), False)
+
+        def told(memory: LongTerm) -> bool:
+            return memory.session(self._user, turns, tasks, closed=closed, ended=ended)
+
+        return self._asked(told, False)
 
     def _asked(self, look: Callable[[LongTerm], Found], otherwise: Found) -> Found:
         if self._longterm is None:

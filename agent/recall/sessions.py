@@ -18,13 +18,15 @@ LEFT = 20  # turns on other threads of its user after which a session is over
 class Session:
     """Turns of one thread that are still to be told, and its tasks.
 
-    noted: how many of them the tasks have told. elsewhere: turns of its user on other threads since.
+    noted: how many of them were told. heard: how many, of what was said beside the tasks. elsewhere: turns of
+    its user on other threads since.
     """
 
     user: str
     turns: Sequence[Exchange]
     tasks: TaskGraph
     noted: int = 0
+    heard: int = 0
     elsewhere: int = 0
 
     @property
@@ -62,7 +64,9 @@ class Sessions:
             if not fresh:
                 return None, left
             same = before is not None and before.turns[0].turn == fresh[0].turn
-            session = Session(user, fresh, tasks, noted=before.noted if before and same else 0)
+            session = Session(user, fresh, tasks)
+            if before and same:
+                session.noted, session.heard = before.noted, before.heard
             self._open[key] = session
             if len(self._open) > KNOWN:
                 left.append(self._open.popitem(last=False)[1])

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from taskloom.memory import outbox as outbox_module
 from taskloom.memory.embed import Vectors
-from taskloom.memory.outbox import Outbox, OutboxError
+from taskloom.memory.outbox import Outbox, OutboxError, Which
 from taskloom.memory.store import AnyRecord, ChromaStore, InMemoryStore
 from tests.chroma_server import ChromaServer, HashEmbedder, fact
 
@@ -60,6 +60,21 @@ def test_what_was_added_comes_into_the_store(outbox: Outbox, store: InMemoryStor
     assert store.count("b\ud800b") == 2
     assert outbox.waiting() == ()
     assert outbox.flush(store) == 0
+
+
+def test_some_of_what_waits_is_counted_and_moved(outbox: Outbox, store: InMemoryStore) -> None:
+    trap = '","kind":"unit","thread":"here","'
+    records = [
+        fact(1, trap, thread="here"), fact(2, "x", thread="there"), fact(3, "x", thread='th"er\u00e9'),
+    ]  # fmt: skip
+    outbox.add("ann", records)
+    assert outbox.count("ann", which=Which("unit")) == 0, "whatever a user's text says"
+    assert outbox.count("ann", which=Which("fact")) == 3
+    assert outbox.count("ann", which=Which("fact", "there"), untried=True) == 2
+    assert outbox.count(which=Which(beside='th"er\u00e9')) == 2
+    assert outbox.flush(store, "ann", which=Which("fact", "here"), seconds=0) == 0
+    assert outbox.flush(store, "ann", which=Which("fact", "here")) == 2
+    assert [one.id for one in outbox.waiting()] == ["f1"]
 
 
 def test_no_record_without_a_user(outbox: Outbox) -> None:

@@ -16,8 +16,9 @@ from taskloom.agent.language import values
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip, word_set
 from taskloom.agent.language.words import slot_name
-from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import is_fact, is_slot, kind_held
+from taskloom.agent.plan.held import tasks_named
+from taskloom.agent.plan.roles import is_fact, is_member, is_slot
+from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Detail, Step
@@ -404,7 +405,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         if _SUBJECTS & set(re.findall(r"[a-z]+", lead)):
             return None  # 'Peter just called, they can only on Saturday'
         said = set(content(lead))
-        named = [node for node in self.graph.active if not is_slot(node) and set(content(node.title)) <= said]
+        named = [node for node in tasks_named(self.graph, said) if set(content(node.title)) <= said]
         return named[0] if len(named) == 1 else None
 
     def _read_rename(self, clause: Clause) -> None:

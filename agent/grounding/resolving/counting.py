@@ -6,8 +6,8 @@ import re
 
 from taskloom.agent.language import values
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import PEOPLE_COUNTED
-from taskloom.agent.plan.topic import is_slot, kind_held
+from taskloom.agent.plan.roles import PEOPLE_COUNTED, is_slot
+from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.memory.present import bare_name, is_person
 from taskloom.memory.tasks import TaskNode

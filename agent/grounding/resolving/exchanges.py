@@ -9,9 +9,10 @@ from dataclasses import replace
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.words import slot_name
+from taskloom.agent.plan.held import made_at, slots_saying, stems_in, tasks_having
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import is_slot, kind_held, share_named
+from taskloom.agent.plan.roles import is_member, is_slot
+from taskloom.agent.plan.topic import kind_held, share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail
 from taskloom.memory.operations import names
@@ -189,19 +190,19 @@ class Exchanges(Giving):
         held: list[list[TaskNode]] = []
         for name in names:
             said = set(content(name))
-            titled = any(said == set(content(node.title)) for node in self.graph.active)
+            titled = any(said == set(content(node.title)) for node in tasks_having(self.graph, said))
             held.append([
-                node for node in self.graph.active
+                node for node in tasks_having(self.graph, said)
                 if node.value and said <= set(words(node.value)) and (is_assignee(node) or not titled)
             ])  # fmt: skip
         if len(held) != 2:
             return []
         for number, name in enumerate(names):  # 'the April and May books': the month is a value
             told = set(words(name))
+            saying = {node.id: node for word in told for node in slots_saying(self.graph, word)}
             held[number] = held[number] or [
-                node for node in self.graph.active
-                if node.value and is_slot(node) and set(words(node.value)) <= told
-            ]  # fmt: skip
+                saying[key] for key in sorted(saying, key=made_at) if stems_in(saying[key]).value <= told
+            ]
         pairs = [(first, other) for first in held[0] for other in held[1] if first.id != other.id]
         heard = words(self.clause.text) if self.clause is not None else ()
         ranked = sorted(

@@ -13,9 +13,10 @@ from taskloom.agent.language import values
 from taskloom.agent.language.typed import PLACES, hour, kind_of, misfits, names_a_type, type_named, type_of
 from taskloom.agent.language.wording import base
 from taskloom.agent.language.words import slot_name
+from taskloom.agent.plan.held import slot_titles
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import is_slot, kind_held
+from taskloom.agent.plan.roles import is_member, is_slot
+from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Detail, Step
@@ -78,14 +79,13 @@ class Fitting(Joining, Exact):
         if not names or clause.all("TWI") or given:
             return topic
         said = [name.text for name in names] if clause.act.startswith("ask.") else [names[0].text]
-        slots = [
-            node for node in self.graph.active
-            if is_slot(node) and any(
-                set(content(node.title)) == set(content(name))
-                or (clause.act.startswith("ask.") and means_alike(node.title, name))
-                for name in said
-            )
-        ]  # fmt: skip
+        index, asks = self.graph.index(slot_titles), clause.act.startswith("ask.")
+        titles = {
+            title for title in index for name in said
+            if set(content(title)) == set(content(name)) or (asks and means_alike(title, name))
+        }  # fmt: skip
+        named = (self.graph[key] for title in titles for key in index[title])
+        slots = [node for node in named if node.active and is_slot(node) and node.title in titles]
         owners = list(dict.fromkeys(node.parent for node in slots if node.parent))
         if not owners or topic.id in owners:
             return topic

@@ -11,10 +11,10 @@ from taskloom.agent.language import values
 from taskloom.agent.language.typed import hour, kind_of
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import slot_name
-from taskloom.agent.plan.held import stems_in
+from taskloom.agent.plan.held import stems_in, tasks_having
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import is_fact, is_slot, share_named
+from taskloom.agent.plan.roles import is_fact, is_member, is_slot
+from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.tasks import TaskNode
@@ -126,7 +126,7 @@ class Giving(Fitting):
         if clause.act not in _OF_SLOTS:
             return clause
         said = set(content(names[0].text))
-        titled = [node for node in self.graph.active if said == set(content(node.title))]
+        titled = [node for node in tasks_having(self.graph, said) if said == set(content(node.title))]
         asks = clause.act.startswith("ask.")
         if (
             len(titled) != 1

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import word_set
-from taskloom.agent.plan.held import alike, stems_in
+from taskloom.agent.plan.held import alike, ends_of, stems_in
+from taskloom.agent.plan.roles import is_slot
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import STOP, words
@@ -56,7 +57,14 @@ class Joining(Resolver):
             STOP.issuperset(words(part.text)) or (part.role == "V" and kind_of(part.text)) for part in parts
         ):
             return False
-        return any(said <= self.names_of(node) for node in self.graph.parts(None))
+        return any(said <= self.names_of(node) for node in self._plans_with(said))
+
+    def _plans_with(self, said: Iterable[str]) -> list[TaskNode]:
+        """The plans that may be named by a stem of some, or by one that is `alike`."""
+        index = self.graph.index(_named_by)
+        keys = {key for word in said for one in (word, *ends_of(word)) for key in index.get(one, ())}
+        tasks = {self.task_of(self.graph[key]).id for key in keys}
+        return [self.graph[key] for key in tasks if self.graph[key].parent is None and self.graph[key].active]
 
     def about(self, clauses: Sequence[Clause]) -> tuple[Clause, ...]:
         """Clauses without the last one where it only says what they are about: 'This is for the van'."""
@@ -84,7 +92,7 @@ class Joining(Resolver):
         said, noun = set(content(name)), head(name)
         proper = {stem for word in re.findall(r"\b[A-Z][\w-]*", name) for stem in words(word)}
         found: list[TaskNode] = []
-        for node in self.graph.parts(None):
+        for node in self._plans_with(said):
             held = stems_in(node).title | self._owned(node)
             missing = {word for word in said if not any(word == one or alike(word, one) for one in held)}
             if missing & proper or said == missing:
@@ -97,6 +105,14 @@ class Joining(Resolver):
                 found.append(node)
         exact = [node for node in found if said <= stems_in(node).title] or found
         return exact[0] if len(exact) == 1 else None
+
+
+def _named_by(node: TaskNode) -> Iterator[str]:
+    """What a plan may be named by, of its own or of a slot's value, and the ends of these words."""
+    title, value, kind, _ = stems_in(node)
+    for word in value if is_slot(node) else title | kind if node.parent is None else ():
+        yield word
+        yield from ends_of(word)
 
 
 def _phrase(title: str) -> str:

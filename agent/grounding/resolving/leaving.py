@@ -9,9 +9,10 @@ from taskloom.agent.grounding.exact_places import Doubt, says_all
 from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.words import singular, slot_name
+from taskloom.agent.plan.held import tasks_having
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import is_slot, share_named
+from taskloom.agent.plan.roles import is_member, is_slot
+from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.memory.operations import Complete, Remove, undoable
 from taskloom.memory.tasks import TaskNode
@@ -64,7 +65,8 @@ class Leaving(Owning):
         said = set(content(name))
         if not said or said <= POINTING or self.says_all(name) or singular(name) != name:
             return []
-        named = [node for node in self.graph.active if not is_slot(node) and said <= set(content(node.title))]
+        having = tasks_having(self.graph, said)
+        named = [node for node in having if not is_slot(node) and said <= set(content(node.title))]
         one_list = len({node.parent for node in named}) == 1 and named[0].parent is not None
         exact = any(said == set(content(node.title)) for node in named)
         return named if one_list and not exact else []

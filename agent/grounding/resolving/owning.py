@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt, means_alike
-from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import is_slot
+from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Asked, Detail
 from taskloom.memory.present import bare_name

@@ -8,9 +8,10 @@ from dataclasses import replace
 from taskloom.agent.grounding.exact_places import says_all
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.words import slot_name
+from taskloom.agent.plan.held import tasks_having
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import has_former, is_member
-from taskloom.agent.plan.topic import is_slot, kind_held
+from taskloom.agent.plan.roles import has_former, is_member, is_slot
+from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Asked
 from taskloom.memory.claims import DONE, READY
@@ -227,7 +228,9 @@ class Questions(Counting):
 
     def _has_slot(self, name: str) -> bool:
         said = set(content(name))
-        return any(is_slot(node) and said == set(content(node.title)) for node in self.graph.active)
+        return any(
+            said == set(content(node.title)) for node in tasks_having(self.graph, said) if is_slot(node)
+        )
 
     def _list_asked(self, name: str, owner: TaskNode | None) -> TaskNode | None:
         """The list of a name, in a task where one is named."""
@@ -257,7 +260,7 @@ class Questions(Counting):
         """The slot of that name, in a task or else in its plan, that was something else before."""
         said = set(content(slot))
         scopes = [self.graph.subtree(whole.id, gone=True)[1:] for whole in (node, self.graph.root(node.id))]
-        for scope in (*scopes, self.graph.active):
+        for scope in (*scopes, tasks_having(self.graph, said)):
             inside = [one for one in scope if is_slot(one) and has_former(one)]
             named = [one for one in inside if said and said <= set(words(one.title))]
             if named:
@@ -363,7 +366,7 @@ class Questions(Counting):
             return any(is_slot(node) and says_all(node.value or "", name) for node in self.graph.active)
         who = self._person(name)
         said = set(content(name))
-        titled = any(said == set(content(node.title)) for node in self.graph.active)
+        titled = any(said == set(content(node.title)) for node in tasks_having(self.graph, said))
         return not titled and any(
             is_assignee(node) and says_all(node.value or "", who) for node in self.graph.active
         )

@@ -16,10 +16,19 @@ from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.grounding.workspace import Ground
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, word_set
-from taskloom.agent.plan.held import alike, candidates_by_stems, first_of, stems_in, tasks_with_stem
+from taskloom.agent.plan.held import (
+    alike,
+    candidates_by_stems,
+    first_of,
+    has_stem,
+    some_of_each,
+    stems_in,
+    tasks_named,
+    tasks_with_stem,
+)
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import WEIGHTS, is_slot, share_named, topic_of
+from taskloom.agent.plan.roles import is_member, is_slot
+from taskloom.agent.plan.topic import WEIGHTS, share_named, topic_of
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import View
 from taskloom.memory.tasks import TaskGraph, TaskNode
@@ -62,6 +71,7 @@ class Memo:
     def __init__(self) -> None:
         self.best: dict[object, tuple[TaskGraph, Candidate | None]] = {}
         self.topic: dict[object, tuple[TaskGraph, str | None]] = {}
+        self.held: dict[object, tuple[TaskGraph, int]] = {}
 
 
 class Resolver(Ground):
@@ -101,21 +111,27 @@ class Resolver(Ground):
         if not size or not mention:
             return None
         near, said = self._near(), tuple(content(mention))
-        weights = tuple(
-            math.log(1 + size / (1 + sum(map(fits, tasks_with_stem(graph, word))))) + 0.2 for word in said
-        )
+
+        def held(word: str) -> int:
+            if inside is None:
+                return self._held(word, gone)
+            return sum(fits(graph[key]) for key in inside if has_stem(graph[key], word))
+
+        weights = tuple(math.log(1 + size / (1 + held(word))) + 0.2 for word in said)
 
         def scored(node: TaskNode) -> tuple[float, float]:
             return self._score(said, weights, node, near, slots=slots)
 
-        alike_said = candidates_by_stems(graph, said)
-        owners = {graph[key].parent for key in alike_said if is_slot(graph[key])} - {None}
-        named = [graph[key] for key in alike_said | near.keys() | owners if key and fits(graph[key])]
-        scores = {node.id: scored(node) for node in named}
-        others = self._plain(scores, fits, slots=slots)
+        by_name, apart_said = candidates_by_stems(graph, said)
+        slots_said = (graph[key] for key in apart_said if is_slot(graph[key]))
+        owners = {slot.parent for slot in slots_said if slot.parent}
+        alone = apart_said | near.keys() | owners
+        same_name = some_of_each(graph, (key for key in by_name - alone if fits(graph[key])))
+        scores = {key: scored(graph[key]) for key in (*alone, *same_name) if fits(graph[key])}
+        others = self._plain(alone | by_name, fits, slots=slots)
         if (other := next(others, None)) is not None:
             scores[other.id] = scored(other)
-        node = graph[_highest(graph, scores)]
+        node = graph[_highest(scores)]
 
         def apart(one: TaskNode) -> bool:
             return one.id != node.id and one.parent != node.id and one.id != node.parent
@@ -125,12 +141,21 @@ class Resolver(Ground):
         (score, part), rivals = scores[node.id], {key: scores[key] for key in scores if apart(graph[key])}
         if not rivals:
             return Candidate(node, score, part, 3.0)
-        rival = graph[_highest(graph, rivals)]
+        rival = graph[_highest(rivals)]
         same = (
             words(rival.title) == words(node.title) and rival.value is not None
             and rivals[rival.id][1] == part and graph.root(rival.id).id != graph.root(node.id).id
         )  # fmt: skip
         return Candidate(node, score, part, score - rivals[rival.id][0], rival if same else None)
+
+    def _held(self, word: str, gone: bool | None) -> int:
+        """In how many tasks a stem is: in those that have left, in others, or in all."""
+        key = (id(self.graph), word, gone)
+        if key not in self.memo.held:
+            nodes = tasks_with_stem(self.graph, word)
+            count = sum(gone is None or node.active != gone for node in nodes)
+            self.memo.held[key] = self.graph, count
+        return self.memo.held[key][1]
 
     def _size(self, gone: bool | None) -> int:
         """How many tasks there are: gone ones, others, or all."""
@@ -286,7 +311,7 @@ class Resolver(Ground):
         if NOT_UNDERSTOOD not in reply and DID_YOU_MEAN not in reply:
             return None
         said = set(content(before))
-        plans = [node for node in self.graph.parts(None) if node.value is None and said & stems_in(node).own]
+        plans = [node for node in tasks_named(self.graph, said) if node.parent is None and node.value is None]
         named = [
             node for node in plans
             if share_named(node.title, said) > 0.99
@@ -363,7 +388,7 @@ def _content(text: str) -> tuple[str, ...]:
     return tuple(word for word in found if word not in STOP) or found
 
 
-def _highest(graph: TaskGraph, scores: Mapping[str, tuple[float, float]]) -> str:
+def _highest(scores: Mapping[str, tuple[float, float]]) -> str:
     """The id with the highest score; of several the one that was made first."""
     most = max(score for score, _ in scores.values())
-    return first_of(graph, {key for key, (score, _) in scores.items() if score == most})
+    return first_of(key for key, (score, _) in scores.items() if score == most)

@@ -9,8 +9,8 @@ from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
 from taskloom.agent.language.wording import entries
 from taskloom.agent.language.words import slot_name
-from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import is_slot, share_named
+from taskloom.agent.plan.roles import is_member, is_slot
+from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import StepPart
 from taskloom.memory.operations import is_part
