@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from taskloom.memory.policies import Addition, Deletion
 
 Style = Literal["template", "model", "auto"]
+KEY_LENGTH = 16
 
 
 class Settings(BaseSettings):
@@ -116,6 +117,17 @@ class Settings(BaseSettings):
         description="Key that `taskloom mcp --http` asks for, 16 characters or more; without one it serves "
         "this machine only.",
     )
+    api_keys: SecretStr | None = Field(
+        default=None,
+        description="Who may call the server, and with which key of 16 characters or more: ann=KEY,bob=KEY.",
+    )
+    jwt_key: SecretStr | None = Field(
+        default=None,
+        min_length=32,
+        description="Secret (HS256), or public key in PEM (RS256, ES256, EdDSA), of tokens whose `sub` may "
+        "call the server.",
+    )
+    jwt_audience: str | None = Field(default=None, description="What the `aud` of such tokens must be.")
     lock_timeout: float = Field(
         default=30.0, gt=0, description="Seconds to wait for a thread that is in use."
     )
@@ -124,6 +136,26 @@ class Settings(BaseSettings):
     @classmethod
     def _expand(cls, path: Path | None) -> Path | None:
         return None if path is None else path.expanduser().absolute()
+
+    @field_validator("api_keys")
+    @classmethod
+    def _check_keys(cls, keys: SecretStr | None) -> SecretStr | None:
+        pairs = _pairs(keys)
+        if any(not user or len(key) < KEY_LENGTH for user, key in pairs):
+            raise ValueError(f"must be USER=KEY,USER=KEY with keys of {KEY_LENGTH} characters or more")
+        if len({key for _, key in pairs}) < len(pairs):
+            raise ValueError("two users have the same key")
+        return keys
+
+    def users_by_key(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of a user and a key that lets them call the server; a user may have several."""
+        return _pairs(self.api_keys)
+
+
+def _pairs(keys: SecretStr | None) -> tuple[tuple[str, str], ...]:
+    given = keys.get_secret_value().split(",") if keys is not None else ()
+    found = (one.partition("=") for one in given if one.strip())
+    return tuple((user.strip(), key.strip()) for user, _, key in found)
 
 
 @cache

@@ -1,5 +1,6 @@
 """The development server, started on a free port in a folder of its own, with the SDK as its client."""
 
+import asyncio
 import json
 import os
 import shlex
@@ -9,15 +10,18 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
+import jwt
 import pytest
 from langgraph_sdk import get_sync_client
+
+from taskloom.agent.graph.auth import Refused, authenticate
 
 ROOT = Path(__file__).parent.parent
 SETTINGS = {
@@ -59,18 +63,18 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @contextmanager
-def serving(home: Path, *, under: Sequence[str] = (), **more: Any) -> Iterator[str]:
+def serving(
+    home: Path, *, under: Sequence[str] = (), given: Mapping[str, str] = {}, **more: Any
+) -> Iterator[str]:
     """A server as `make serve` starts it, by its address.
 
-    under: what its command is given to; more: of its configuration.
+    under: what its command is given to; given: of its environment; more: of its configuration.
     """
     shutil.copy(ROOT / "tests" / "scripted.py", home / "scripted.py")
     config = json.loads((ROOT / "langgraph.json").read_text())
     shutil.copy(ROOT / "app.py", home / "app.py")
     config["graphs"] |= {"scripted": "scripted:make_graph", "file": "./app.py:make_graph"}
-    (home / "langgraph.json").write_text(
-        json.dumps({"dependencies": ["."], "graphs": config["graphs"], **more})
-    )
+    (home / "langgraph.json").write_text(json.dumps({**config, "env": {}, **more}))
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -85,7 +89,12 @@ def serving(home: Path, *, under: Sequence[str] = (), **more: Any) -> Iterator[s
         environment["TASKLOOM_TOOLS"] = str(home / "agent.yaml")
     log = (home / "log").open("w")
     process = subprocess.Popen(
-        command, cwd=home, env={**environment, **SETTINGS}, stdout=log, stderr=log, start_new_session=True
+        command,
+        cwd=home,
+        env={**environment, **SETTINGS, **given},
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
     )
     try:
         for _ in range(300):
@@ -232,6 +241,119 @@ def test_the_one_who_calls_is_the_user_and_cannot_claim_to_be_another(tmp_path: 
                 with pytest.raises(Exception, match="belongs to another user"):
                     say(bob, thread, "task secret", context=context)
             assert say(ann, thread, "set t1 x")["turn"]["number"] == 2
+
+
+def test_memory_is_written_by_a_graph_of_its_own(server: Any, thread: str) -> None:
+    said = message("Book a hotel in Bergen for two people")
+    server.runs.wait(thread, "taskloom", input=said, context={"user_id": "eve"})
+    first = server.runs.wait(None, "consolidate", input={}, context={"user_id": "eve"})
+    assert first["waiting"] == 0
+    assert server.runs.wait(None, "consolidate", input={})["written"] == 0
+
+
+KEYS = {"ann": "ann-shows-this-key", "bob": "bob-shows-this-key"}
+SECRET = "a secret of thirty-two characters"
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server that asks for keys or tokens."""
+    given = {
+        "TASKLOOM_API_KEYS": ",".join(f"{user}={key}" for user, key in KEYS.items()),
+        "TASKLOOM_JWT_KEY": SECRET,
+    }
+    with serving(tmp_path_factory.mktemp("guarded"), given=given) as url:
+        yield url
+
+
+def caller(url: str, user: str) -> Any:
+    return get_sync_client(url=url, api_key=KEYS[user])
+
+
+def test_nobody_calls_without_a_key_or_a_token(guarded: str) -> None:
+    def token(**more: Any) -> dict[str, str]:
+        told = {"sub": "ann", "exp": time.time() + 600, **more}
+        key, how = told.pop("key", SECRET), told.pop("how", "HS256")
+        signed = jwt.encode({name: what for name, what in told.items() if what}, key, algorithm=how)
+        return {"authorization": f"Bearer {signed}"}
+
+    def status(headers: dict[str, str]) -> int:
+        return httpx.post(f"{guarded}/threads/search", json={}, headers=headers).status_code
+
+    for headers in (
+        {}, {"x-api-key": "some-other-long-key"}, {"x-api-key": ""}, {"x-auth-scheme": "langsmith"},
+        {"authorization": KEYS["ann"]}, {"authorization": "Bearer a.b.c"}, token(exp=time.time() - 5),
+        token(exp=None), token(sub=None), token(key="another secret of thirty-two characters"),
+        token(key=None, how="none"),
+    ):  # fmt: skip
+        assert status(headers) == 401, headers
+    for headers in (
+        {"x-api-key": KEYS["ann"]}, {"authorization": f"Bearer {KEYS['ann']}"}, token()
+    ):  # fmt: skip
+        assert status(headers) == 200
+
+
+def test_what_is_one_users_is_not_there_for_another(guarded: str) -> None:
+    with caller(guarded, "ann") as ann, caller(guarded, "bob") as bob:
+        thread = ann.threads.create(metadata={"owner": "bob"})["thread_id"]
+        assert say(ann, thread, "task trip; put t1 place Rome")["turn"]["user"] == "ann"
+        run = ann.runs.create(thread, "scripted", input=message("set t2 Oslo"))["run_id"]
+        ann.runs.join(thread, run)
+        mine = ann.assistants.create("scripted", metadata={"created_by": "system"})["assistant_id"]
+        ann.store.put_item(("notes",), "one", {"text": "secret"})
+        before = ann.threads.get_state(thread)
+
+        hidden: list[Callable[[], Any]] = [
+            lambda: bob.threads.get(thread),
+            lambda: bob.threads.update(thread, metadata={"owner": "bob"}),
+            lambda: bob.threads.get_state(thread),
+            lambda: bob.threads.update_state(thread, {"focus": []}),
+            lambda: bob.threads.get_history(thread),
+            lambda: bob.threads.delete(thread),
+            lambda: bob.runs.list(thread),
+            lambda: bob.runs.get(thread, run),
+            lambda: bob.runs.join(thread, run),
+            lambda: bob.runs.cancel(thread, run),
+            lambda: bob.runs.delete(thread, run),
+            lambda: say(bob, thread, "ask t2"),
+            lambda: list(bob.runs.stream(thread, "scripted", input=message("ask t2"))),
+            lambda: bob.runs.create(thread, "scripted", input=message("ask t2"))["run_id"],
+            lambda: bob.assistants.get(mine),
+            lambda: bob.assistants.update(mine, name="bob's"),
+            lambda: bob.assistants.delete(mine),
+            lambda: bob.runs.wait(None, mine, input=message("ask t2")),
+        ]
+        for call in hidden:
+            with pytest.raises(httpx.HTTPStatusError) as told:
+                call()
+            assert told.value.response.status_code == 404
+        with pytest.raises(httpx.HTTPStatusError, match="Conflict"):  # what this server says of none to copy
+            bob.threads.copy(thread)
+        given = assistant(bob, "scripted")
+        for change in (bob.assistants.delete, lambda one: bob.assistants.update(one, name="bob's")):
+            with pytest.raises(httpx.HTTPStatusError, match="not found"):
+                change(given)
+        assert bob.threads.search() == bob.threads.search(metadata={"owner": "ann"}) == []
+        assert mine not in {one["assistant_id"] for one in bob.assistants.search(limit=100)}
+        assert bob.store.search_items(())["items"] == []
+        assert not bob.store.get_item(("ann", "notes"), "one")
+        bob.store.put_item(("notes",), "one", {"text": "bob's"})
+
+        after = ann.threads.get_state(thread)
+        assert (after["values"], after["checkpoint"]) == (before["values"], before["checkpoint"])
+        assert [one["thread_id"] for one in ann.threads.search()] == [thread]
+        ann.threads.copy(thread)
+        assert len(ann.threads.search()) == 2
+        assert bob.threads.search() == []
+        assert ann.assistants.get(mine)["assistant_id"] == mine
+        assert ann.store.get_item(("notes",), "one")["value"] == {"text": "secret"}
+
+
+def test_without_keys_only_this_machine_is_served() -> None:
+    here, there = ({"client": (host, 1)} for host in ("127.0.0.1", "203.0.113.9"))
+    assert asyncio.run(authenticate({}, here))["identity"] == ""
+    with pytest.raises(Refused, match="TASKLOOM_API_KEYS"):
+        asyncio.run(authenticate({}, there))
 
 
 @pytest.mark.attack

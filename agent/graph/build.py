@@ -31,7 +31,7 @@ from .runs import Taskgraph
 from .services import Services
 from .wiring import default_services
 
-__all__ = ["NODES", "Taskgraph", "build_graph", "make_graph"]
+__all__ = ["NODES", "Taskgraph", "build_graph", "make_graph", "served"]
 
 NODES = (decompose, classify_intent, update_graph, retrieve_closure, fill_slots, respond, remember)
 DOING = {
@@ -112,7 +112,18 @@ def _served() -> Taskgraph:
 
 @cache
 def _built() -> Taskgraph:
-    return build_graph(default_services(), patience=settings().lock_timeout)
+    return build_graph(served(), patience=settings().lock_timeout)
 
 
-_building = threading.Lock()  # two at once would both build
+def served() -> Services:
+    """The services of a server's graphs: one of each, as an embedded memory is opened once."""
+    with _building:
+        return _services()
+
+
+@cache
+def _services() -> Services:
+    return default_services()
+
+
+_building = threading.RLock()  # two at once would both build

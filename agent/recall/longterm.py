@@ -351,15 +351,15 @@ class LongTerm:
         except (StoreError, OutboxError) as error:  # it waits in the outbox, which tells `doctor`
             _log.warning("long-term memory waits: %s", error)
 
-    def flush(self) -> int:
-        """Write what waits; how many records went.
+    def flush(self, user: str | None = None) -> int:
+        """Write what waits of a user, or of all; how many records went.
 
         Raises:
             StoreError: the store cannot be opened.
         """
         with self._flushing:
             decide = self.narrator().decide if self.narrator else None
-            return self.outbox.flush(Curator(self.store, self.policy, decide))
+            return self.outbox.flush(Curator(self.store, self.policy, decide), user)
 
     def named(self, user: str, key: str) -> tuple[AnyRecord, ...]:
         """The records whose ids begin so."""

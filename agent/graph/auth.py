@@ -1,0 +1,137 @@
+"""Who may call the server, and what belongs to whom: for `auth` in langgraph.json.
+
+Callers show a key (`x-api-key`, or as a bearer token) or a signed token (JWT), by settings. Threads, their
+runs, assistants, schedules and the store are their user's; to another they are not there. Where neither keys
+nor tokens are set, whoever calls from this machine may do everything and says who the user is; nobody else
+may.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Mapping, MutableMapping
+from importlib.util import find_spec
+from typing import Any
+
+from langgraph_sdk import Auth
+
+from taskloom.agent.settings import Settings, settings
+
+__all__ = ["auth"]
+
+if settings().jwt_key is not None and find_spec("jwt") is None:
+    raise ImportError("TASKLOOM_JWT_KEY needs another package: pip install 'taskloom[server]'")
+
+auth = Auth()
+Refused = Auth.exceptions.HTTPException
+
+_SIGNED = ("RS256", "ES256", "EdDSA")  # with a public key
+_SECRET = ("HS256",)
+
+
+@auth.authenticate
+async def authenticate(headers: Mapping[bytes, bytes], scope: Mapping[str, Any]) -> dict[str, Any]:
+    """The user who calls, by the key or token that is shown; of no name where none is asked for.
+
+    Raises:
+        HTTPException: 401 without a key that is known or a token that holds; 403 from another machine where
+            neither is set.
+    """
+    given = settings()
+    if given.api_keys is None and given.jwt_key is None:
+        if not _is_local(scope):
+            raise Refused(403, "without TASKLOOM_API_KEYS or TASKLOOM_JWT_KEY only this machine is served")
+        return {"identity": "", "is_authenticated": True}
+    shown = _shown({name.lower(): value for name, value in headers.items()})
+    user = _by_key(shown, given) or _by_token(shown, given)
+    if not user:
+        raise Refused(401, "a key that is known is needed, as x-api-key, or a bearer token")
+    return {"identity": user, "is_authenticated": True}
+
+
+def _is_local(scope: Mapping[str, Any]) -> bool:
+    """Whether a call comes from this machine; one of no address is made by the server itself."""
+    client = scope.get("client")
+    if not client:
+        return True
+    try:
+        return ipaddress.ip_address(client[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _shown(headers: Mapping[bytes, bytes]) -> str:
+    key = headers.get(b"x-api-key", b"").decode("latin-1").strip()
+    scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    return key or (token.strip() if scheme.lower() == "bearer" else "")
+
+
+def _by_key(shown: str, given: Settings) -> str:
+    found = ""
+    for user, key in given.users_by_key():  # all of them: how long it takes tells nothing
+        if hmac.compare_digest(shown.encode(), key.encode()):
+            found = user
+    return found
+
+
+def _by_token(shown: str, given: Settings) -> str:
+    if given.jwt_key is None or shown.count(".") != 2:
+        return ""
+    import jwt
+
+    key = given.jwt_key.get_secret_value()
+    public = "-----BEGIN" in key
+    try:
+        told = jwt.decode(
+            shown, key, algorithms=[*(_SIGNED if public else _SECRET)], audience=given.jwt_audience,
+            options={"require": ["exp", "sub"], "verify_aud": given.jwt_audience is not None},
+        )  # fmt: skip
+    except jwt.PyJWTError:
+        return ""
+    return str(told["sub"])
+
+
+# ---- what belongs to whom -------------------------------------------------------------------------
+
+_SYSTEM = {"created_by": "system"}  # the assistants that the server makes of its graphs
+
+
+@auth.on
+async def refuse(ctx: Auth.types.AuthContext, value: object) -> bool:  # noqa: ARG001
+    """What nothing below is about."""
+    return not ctx.user.identity
+
+
+@auth.on(resources=["threads", "crons"])
+async def own(ctx: Auth.types.AuthContext, value: MutableMapping[str, Any]) -> dict[str, Any]:
+    """Threads, their runs and schedules: those of the one who calls; what is made is marked as theirs."""
+    if not ctx.user.identity:
+        return {}
+    _mark(ctx, value)
+    return {"owner": ctx.user.identity}
+
+
+@auth.on.assistants
+async def own_or_given(ctx: Auth.types.AuthContext, value: MutableMapping[str, Any]) -> dict[str, Any]:
+    """Assistants: those of the one who calls; those that the server has of its graphs, all may use."""
+    if not ctx.user.identity:
+        return {}
+    _mark(ctx, value)
+    mine = {"owner": ctx.user.identity}
+    return {"$or": [mine, _SYSTEM]} if ctx.action in ("read", "search") else mine
+
+
+@auth.on.store
+async def own_part(ctx: Auth.types.AuthContext, value: MutableMapping[str, Any]) -> None:
+    """The store: each user has a part that others cannot name."""
+    if ctx.user.identity:
+        value["namespace"] = (ctx.user.identity, *(value.get("namespace") or ()))
+
+
+def _mark(ctx: Auth.types.AuthContext, value: MutableMapping[str, Any]) -> None:
+    """Write the owner over whatever the metadata of a request says."""
+    if ctx.action in ("create", "update", "create_run"):
+        told = value["metadata"] = value.get("metadata") or {}  # the server looks at the same object
+        told.pop("created_by", None)
+        told["owner"] = ctx.user.identity
