@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskloom.agent.graph.access import graph_of
-from taskloom.agent.grounding.resolving.assemble import Assembler, assemble, assemble_all
+from taskloom.agent.grounding.resolving.assemble import Assembler, assemble, assemble_each
 from taskloom.agent.plan.held import alike, candidates_by_stems, stems_in
 from taskloom.agent.plan.roles import is_slot
 from taskloom.agent.plan.topic import WEIGHTS, TopicSigns, topic_of
@@ -106,7 +106,7 @@ def test_readings_that_begin_alike_do_what_each_does_alone() -> None:
         (clause("add", I="cake"), first),
     ]
     view = View(TaskGraph([TaskNode(id="t1", slot="list", title="list")]), turn=2)
-    assert assemble_all(readings, "said", view) == [assemble(one, "said", view) for one in readings]
+    assert list(assemble_each(readings, "said", view)) == [assemble(one, "said", view) for one in readings]
 
 
 @given(st.lists(st.lists(st.integers(-6, 0), min_size=4, max_size=4), min_size=1, max_size=5))

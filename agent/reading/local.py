@@ -1,19 +1,20 @@
 """The local reader: reads without a model, and asks where it cannot trust what it read.
 
-Every utterance has several readings, the few likeliest of the network. All are tried on the plan; the one
-that most likely does what was said is taken. Below a probability it is only proposed, below another one the
-user is asked to say it otherwise.
+Every utterance has several readings, the few likeliest of the network. They are tried on the plan, all of
+them where none of the first is certain; the one that most likely does what was said is taken. Below a
+probability it is only proposed, below another one the user is asked to say it otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import log
 
 from taskloom.agent.grounding.asking_first import question_before
 from taskloom.agent.grounding.exact import ground_exactly
-from taskloom.agent.grounding.resolving.assemble import assemble, assemble_all
+from taskloom.agent.grounding.resolving.assemble import Assembled, assemble, assemble_each
 from taskloom.agent.grounding.resolving.giving import ME
 from taskloom.agent.grounding.resolving.resolver import content
 from taskloom.agent.language.statements import tells
@@ -23,7 +24,7 @@ from taskloom.agent.plan.slots import ANY
 from taskloom.agent.turn.clauses import Parse
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.agent.turn.steps import Step
-from taskloom.memory.operations import Add, Check, Clarify
+from taskloom.memory.operations import Add, Check, Clarify, Operation
 
 from .again import ends_again, freshness_asked
 from .filling import Filling
@@ -49,7 +50,11 @@ ACT, PROPOSE = 0.6, 0.1
 SHARED = 0.2
 """How much the logarithm of the network's own probability of a reading counts beside log odds of trust."""
 MANY = 100  # clauses are not taken in: what each does is tried on the plan that those before it leave
-READINGS = 16  # of the network, that are tried on the plan
+READINGS, FIRST = 16, 4  # of the network, that are tried on the plan; that are tried before the others
+CERTAIN = 0.85
+"""From which probability on the best of the first readings is not compared with the others."""
+Done = tuple[Parse, Assembled, tuple[Operation, ...]]
+"""A reading of the network, what it does to the plan, and that with what is to be asked before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,31 +206,25 @@ class Local:
 
     def trusted(self, utterance: str, plain: Framed, view: View) -> list[Tried]:
         """The readings, with how far each can be trusted; plain: the utterance without its frame."""
-        tried = self.readings(utterance, plain, view)
-        trusts = probabilities(signs(plain.text, view, [one.candidate for one in tried]))
-        return [
-            replace(one, trust=trust if _can_be(one.candidate, view) else 0.0)
-            for one, trust in zip(tried, trusts, strict=True)
-        ]
+        done = self._done(utterance, plain, view)
+        first = list(islice(done, FIRST))
+        found = _trusted(first, utterance, plain, view)
+        if max(one.trust for one in found) >= CERTAIN:
+            return found
+        return _trusted([*first, *done], utterance, plain, view)
 
     def readings(self, utterance: str, plain: Framed, view: View) -> tuple[Tried, ...]:
         """The readings of the network that would do different things, the likeliest first."""
+        return _told_apart(list(self._done(utterance, plain, view)), utterance)
+
+    def _done(self, utterance: str, plain: Framed, view: View) -> Iterator[Done]:
+        """The readings of the network with what each does to the plan, the likeliest first."""
         parses = self._parses(plain.text, view)
         about = plain.about.id if plain.about is not None else ""
-        tried = assemble_all([parse.clauses for parse in parses], utterance, view, about)
-        done = [question_before(made.operations, utterance, view.graph) for made in tried]
-        whole = sum(parse.probability for parse in parses) or 1.0
-        shares = dict[frozenset[tuple[str, ...]], float]()
-        for parse, operations in zip(parses, done, strict=True):
-            key = effects(operations)
-            shares[key] = shares.get(key, 0.0) + parse.probability / whole
-        found = dict[object, Tried]()
-        for parse, made, operations in zip(parses, tried, done, strict=True):
-            sure = all(step.act != "unsure" for step in made.steps)
-            reading = Reading(made.steps or (Step(text=utterance, act="chat"),), sure=sure)
-            candidate = Candidate(operations, parse, made.margin, shares[effects(operations)])
-            found.setdefault((effects(operations), made.doubts), Tried(reading, candidate))
-        return tuple(found.values())
+        for parse, made in zip(
+            parses, assemble_each((parse.clauses for parse in parses), utterance, view, about), strict=True
+        ):
+            yield parse, made, question_before(made.operations, utterance, view.graph)
 
     def _lost(self, view: View) -> bool:
         """Whether what was last spoken of is not in the plan: begun by a message that was not taken in."""
@@ -242,6 +241,32 @@ class Local:
     def _parses(self, utterance: str, view: View) -> Sequence[Parse]:
         text, passages = masked(utterance)
         return [restored(parse, passages) for parse in self.parse(text, heard(view), READINGS)]
+
+
+def _trusted(done: Sequence[Done], utterance: str, plain: Framed, view: View) -> list[Tried]:
+    """The readings that would do different things, with how far each can be trusted."""
+    tried = _told_apart(done, utterance)
+    trusts = probabilities(signs(plain.text, view, [one.candidate for one in tried]))
+    return [
+        replace(one, trust=trust if _can_be(one.candidate, view) else 0.0)
+        for one, trust in zip(tried, trusts, strict=True)
+    ]
+
+
+def _told_apart(done: Sequence[Done], utterance: str) -> tuple[Tried, ...]:
+    """The readings that would do different things; those that would do the same stand together."""
+    whole = sum(parse.probability for parse, _, _ in done) or 1.0
+    shares = dict[frozenset[tuple[str, ...]], float]()
+    for parse, _, operations in done:
+        key = effects(operations)
+        shares[key] = shares.get(key, 0.0) + parse.probability / whole
+    found = dict[object, Tried]()
+    for parse, made, operations in done:
+        sure = all(step.act != "unsure" for step in made.steps)
+        reading = Reading(made.steps or (Step(text=utterance, act="chat"),), sure=sure)
+        candidate = Candidate(operations, parse, made.margin, shares[effects(operations)])
+        found.setdefault((effects(operations), made.doubts), Tried(reading, candidate))
+    return tuple(found.values())
 
 
 def packaged() -> Local:

@@ -7,7 +7,7 @@ out; what has no clear place becomes a question back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
@@ -75,13 +75,15 @@ class Assembled:
 
 def assemble(clauses: Iterable[Clause], said: str, view: View) -> Assembled:
     """What clauses do to the plan, each on what those before it left; a question for what has no place."""
-    return assemble_all([tuple(clauses)], said, view)[0]
+    return next(assemble_each([tuple(clauses)], said, view))
 
 
-def assemble_all(
-    readings: Sequence[Sequence[Clause]], said: str, view: View, about: str = ""
-) -> list[Assembled]:
-    """As `assemble` for several readings of the same words; what some begin with is carried out once.
+def assemble_each(
+    readings: Iterable[Sequence[Clause]], said: str, view: View, about: str = ""
+) -> Iterator[Assembled]:
+    """As `assemble` for several readings of the same words, each when it is asked for.
+
+    What some begin with is carried out once.
 
     about: the id of the plan that all of it is about, where something says so; it is the topic.
     """
@@ -89,7 +91,6 @@ def assemble_all(
     for listing, begun in begins.items():
         begun.told_of, begun.listing = about, listing
     known: dict[tuple[int, object], Assembler] = {}  # by what was done before it, and the clause
-    found = []
     for reading in readings:
         plain = _plain(reading)
         grounder = begins[_lists_tasks(plain)]
@@ -101,8 +102,7 @@ def assemble_all(
                 known[key] = grounder.copy()
                 _carry_out(known[key], clause, clauses)
             grounder = known[key]
-        found.append(grounder.assembled())
-    return found
+        yield grounder.assembled()
 
 
 def _plain(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
