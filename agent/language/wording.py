@@ -27,7 +27,7 @@ def word_set(text: str) -> frozenset[str]:
 
 
 VERBS = word_set(
-    """apply arrange ask assemble bake book bring build buy call cancel change charge check chop clean
+    """add apply arrange ask assemble bake book bring build buy call cancel change charge check chop clean
     clear collect compare confirm cook copy create cut decide deliver design do draft draw drive dry
     edit feed fetch file fill find finish fix fly fold get give go grill hang help hire install invite
     iron keep learn look mail make measure meet mix mow move order organise organize pack paint pay peel
@@ -41,7 +41,7 @@ VERBS = word_set(
 _ALSO_NOUNS = word_set(
     """book call change charge check clean clear cook cut design draft drive dry file fix fold grill help
     iron look mail measure mix move order paint pay pick plan plant play post practise press print read
-    record rent repair research return review ride run sand search sew ship shop sign sort start stir
+    record rent repair research return review ride run sand sew ship shop sign sort start stir
     study talk teach test tidy trim update visit walk wash water weed"""
 )
 _OBJECT = word_set("for the a an my our your his her their and or all some up out in off to for with it them")

@@ -211,7 +211,8 @@ class _Briefing:
         if uses and used:
             done = {one.id: " (done)" for one in used if one.status == "done"}
             text += f", uses {_cut([quoted(one.title, 80) + done.get(one.id, '') for one in used], 6)}"
-        return text + _STATUS.get(node.status, f", {node.status}")
+        late = ", out of date" if node.active and node.stale_since is not None else ""
+        return text + _STATUS.get(node.status, f", {node.status}") + late
 
     # ---- verdicts ---------------------------------------------------------------------------------
 

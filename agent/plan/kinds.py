@@ -38,6 +38,11 @@ def kind_of(graph: TaskGraph, root: str, schemas: Sequence[TaskSchema]) -> TaskS
     return _best(told, schemas, lambda schema: len(held_as(parts, schema)))
 
 
+def title_of_kind(schema: TaskSchema) -> str:
+    """What a task of a kind is called that nobody gave a title: 'book haircut' for BookHaircut."""
+    return re.sub(r"\s*\d+$", "", spoken(schema.name.rpartition(".")[2]))
+
+
 def kind_named(words: str, schemas: Sequence[TaskSchema]) -> TaskSchema | None:
     """The schema that a task would be of if these words were its title."""
     return _best(_words(words), schemas, lambda _: 0)

@@ -28,6 +28,8 @@ from taskloom.memory.retrieve import matching, tokens
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.memory.words import words
 
+from .kinds import title_of_kind
+
 NAMED = 12  # tasks taken because the words name them
 ROOTS = 40  # whole tasks that have a line of their own
 WHOLE = 60  # parts shown of a task that the words are about, whatever the budget is
@@ -260,7 +262,7 @@ def schema_lines(utterance: str, schemas: Sequence[TaskSchema], budget: int) -> 
         slots = (
             slot.name + (f"={'|'.join(slot.values[:8])}" if slot.values else "") for slot in schema.slots
         )
-        line = quoted(f"{schema.name}: {', '.join(slots)}", 600)
+        line = quoted(f"{title_of_kind(schema)}: {', '.join(slots)}", 600)
         budget -= tokens(line)
         if found and budget < 0:
             break

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from taskloom.agent.language.wording import spoken
-from taskloom.agent.plan.kinds import held_slots, kind_of, telling_words
+from taskloom.agent.plan.kinds import held_slots, kind_of, telling_words, title_of_kind
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.agent.turn.steps import Detail, Step
@@ -82,7 +82,7 @@ class Filling:
                     value = _plain(one.value)
                     steps.append(Step(text=said, act="set", task=node.id, kind=schema.name, value=value))
             if task is None:
-                title = re.sub(r"\s*\d+$", "", spoken(schema.name.rpartition(".")[2]))
+                title = title_of_kind(schema)
                 steps.append(Step(text=said, act="task", title=title, kind=schema.name, details=tuple(new)))
             elif new:
                 steps.append(Step(text=said, act="set", task=task.id, kind=schema.name, details=tuple(new)))

@@ -19,6 +19,7 @@ import numpy as np
 from taskloom.agent.language.wording import spoken
 from taskloom.agent.plan.slots import ANY
 from taskloom.agent.turn.schemas import SlotSchema, TaskSchema
+from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.embed import packaged, session
 
 from .beam import Numbers
@@ -36,6 +37,8 @@ NEARLY_AS_GOOD = (
     3.0  # another place of a value, where its best one is another slot's, scores at most this less
 )
 PLAIN = 0.9  # from which probability on words that are no date, time or number are taken for one
+
+_FOR_US = re.compile(r"\b(?:for|with) (?:.* and )?(?:me|us|myself)$", re.IGNORECASE)
 
 Head = Callable[[dict[str, Numbers]], tuple[Numbers, Numbers]]
 """From features to scores of the ends of a value [s, l, 2] and of fates [s, 6]; s slots, l word pieces."""
@@ -213,6 +216,8 @@ def _filled(
         value, at = _as_listed(slot, text, *rest[1])
     if type_of(slot) in ("date", "time", "number") and odds < PLAIN and not places(text[slice(*at)], slot):
         return None
+    if type_of(slot) == "text" and not is_person_name(slot.name) and _FOR_US.search(text[: at[1]], at[0] - 5):
+        return None  # 'a table for Mia and me' is of no restaurant
     placed = 1.0 if slot.values or type_of(slot) == "number" else _placed(ends, seen, (side, *at))
     return Filled(key, value, odds, (side, *at), placed) if value else None
 
