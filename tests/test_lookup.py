@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from taskloom.agent.graph.access import graph_of
 from taskloom.agent.grounding.resolving.assemble import Assembler, assemble, assemble_each
-from taskloom.agent.plan.held import alike, candidates_by_stems, stems_in
+from taskloom.agent.plan.held import (
+    alike,
+    candidates_by_stems,
+    slots_saying,
+    stems_in,
+    tasks_having,
+    tasks_named,
+    tasks_titled,
+)
 from taskloom.agent.plan.roles import is_slot
 from taskloom.agent.plan.topic import WEIGHTS, TopicSigns, topic_of
 from taskloom.agent.reading.beam import choices
@@ -86,6 +94,32 @@ def test_tasks_that_are_not_looked_at_have_none_of_the_words(graph: TaskGraph, t
         title, value, kind, _ = stems_in(graph[key])
         assert not (title | value | kind | above) & set(said)
         assert not any(alike(word, one) for word in said for one in title)
+
+
+@given(plans(), TEXTS, st.sampled_from(WORDS))
+def test_tasks_are_looked_up_by_their_words_as_a_look_at_each_finds_them(
+    graph: TaskGraph, text: str, word: str
+) -> None:
+    said = set(text.split())
+    tasks = [node for node in graph.active if not is_slot(node)]
+    assert list(tasks_titled(graph, word)) == [node for node in tasks if word in stems_in(node).title]
+    assert tasks_named(graph, said) == [node for node in tasks if said & stems_in(node).title]
+    slots = {node.id for node in graph.active if is_slot(node) and word in stems_in(node).value}
+    assert {node.id for node in slots_saying(graph, word)} == slots
+    having = tasks_having(graph, said)
+    assert [node.id for node in having] == [node.id for node in graph.active if node in having]
+    for node in graph.active:
+        held = stems_in(node)
+        assert node in having or not said <= held.title | held.value
+    assert tasks_having(graph, ()) == list(graph.active)
+
+
+@given(plans(), TEXTS)
+def test_a_plan_is_known_by_other_words_as_a_look_at_each_finds_it(graph: TaskGraph, text: str) -> None:
+    looking = Assembler(View(graph, turn=4), "said")
+    found = looking.known_as(f"the {text}")
+    looking._plans_with = lambda _: list(graph.parts(None))  # type: ignore[method-assign]
+    assert found == looking.known_as(f"the {text}")
 
 
 def clause(act: str, **roles: str) -> Clause:

@@ -39,10 +39,13 @@ VERBS = word_set(
 """First words that make a title a thing to do ('mow the lawn') and not the name of a thing."""
 
 _ALSO_NOUNS = word_set(
-    """book call change charge check clean clear cook cut design draft drive dry file fix fold grill help
+    """call change charge check clean clear cook cut design draft drive dry file fix fold grill help
     iron look mail measure mix move order paint pay pick plan plant play post practise press print read
     record rent repair research return review ride run sand sew ship shop sign sort start stir
     study talk teach test tidy trim update visit walk wash water weed"""
+)
+_WITH_BOOKS = word_set(
+    "club group swap sale fair launch report list review shelf shop store signing exchange tour"
 )
 _OBJECT = word_set("for the a an my our your his her their and or all some up out in off to for with it them")
 
@@ -182,6 +185,8 @@ def pluralised(noun: str) -> str:
 def is_action(title: str) -> bool:
     """Whether a title says something to do: 'mow the lawn', 'submit', and not 'clear case', 'book club'."""
     first, *rest = title.lower().replace(",", " and").split() or [""]
+    if first == "book":
+        return bool(rest) and rest[0] not in _WITH_BOOKS
     return first in VERBS and (first not in _ALSO_NOUNS or (bool(rest) and rest[0] in _OBJECT))
 
 

@@ -29,8 +29,8 @@ chat value: short reply
 unsure value: what to ask back if it could mean several things, or none
 q: value who list count status summary left next needs (what waits, for what) dependents why before \
 history claim (so now) ever (did add or remove: asked for) other
-One step for each thing said, in order, in their words. Questions only ask. Reasons, feelings and news \
-of people are no step, news that changes a task is.
+One step for each thing said, in order, in their words. Questions only ask. Reasons and feelings are no \
+step, news that changes a task is, news of people is chat.
 1 trip, 2 start: Rome, "Start in Oslo. Ann and Bo come, Bo brings maps by May 3. When do we leave?" \
 {steps: [{act: set, on: 2, value: Oslo}, {act: add, in: 1, items: {guest: [Ann, Bo]}}, {act: task, title: \
 maps, in: 1, details: {who: Bo, deadline: May 3}}, {act: ask, q: value, in: 1, slot: date}]}

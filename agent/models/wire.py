@@ -100,6 +100,8 @@ def steps_of(reply: str, utterance: str, graph: TaskGraph, ids: Sequence[str]) -
     Raises:
         WireError: the reply is not beyond doubt of this form.
     """
+    if json_of(reply, as_is=True) == {"steps": []}:  # nothing that was said is a step
+        return (Step(text=utterance, act="chat", intent=_INTENTS["chat"]),)
     try:
         wire = _Reply.model_validate(json_of(reply))
     except ValidationError as error:
