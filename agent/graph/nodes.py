@@ -25,6 +25,7 @@ from taskloom.agent.reading.with_memory import read_with_memory
 from taskloom.agent.recall.experiences import experience_of, settle
 from taskloom.agent.recall.memory import Examples, Memory, answer_from_memory
 from taskloom.agent.turn.brief import Brief
+from taskloom.agent.turn.calls import is_rerun_offer, stale_in
 from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.schemas import SchemaError, TaskSchema
 from taskloom.agent.turn.state import Change, Context, State, Turn
@@ -270,9 +271,10 @@ def remember(state: State, runtime: Runtime[Context], *, services: Services) -> 
         return update
     focus = dict.fromkeys([*_focus_of(turn), *state.get("focus", ())])
     aside = bool(turn.changes) and all(isinstance(change.operation, Check) for change in turn.changes)
-    question = turn.question or (
-        question_of(state) if aside else None
-    )  # what was asked can still be answered
+    before = question_of(state) if aside else None  # what was asked can still be answered
+    if before is not None and is_rerun_offer(before) and not stale_in(before, graph_of(state)):
+        before = None
+    question = turn.question or before
     update |= {"question": question, "focus": tuple(focus)[:FOCUS]}
     counts = _counts(state)
     return {**update, "asked": counts} if counts != state.get("asked", {}) else update

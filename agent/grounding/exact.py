@@ -10,6 +10,7 @@ from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.wording import DID_YOU_MEAN, base, clip, entries, join
 from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.turn.calls import SOURCE, rerun_operation
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import (
@@ -287,6 +288,9 @@ class Exact(Parts, Back, Links, Asking):
         node = self.target(step, gone=True)
         if not node.active:
             self.do(Restore(task=node.id), step.text)
+            return
+        if node.source.startswith(SOURCE):  # its tool gives it once more
+            self.do(rerun_operation(node), step.text)
             return
         self.do(Update(task=node.id, status="filled" if node.value is not None else "open"), step.text)
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from taskloom.memory.operations import Clarify, Update
-from taskloom.memory.tasks import TaskNode
+from taskloom.memory.tasks import TaskGraph, TaskNode
 
 SOURCE = "tool:"
 
@@ -45,6 +45,12 @@ def rerun_operation(result: TaskNode, said: str = "") -> Update:
     """What has a result made again. Until then one that was had stays one of its tool."""
     source = result.source if result.status == "done" else "user"
     return Update(task=result.id, status="open", source=source, said=said)
+
+
+def stale_in(offer: Clarify, graph: TaskGraph) -> tuple[TaskNode, ...]:
+    """The results that an offer to make them again is still about: out of date, or not there."""
+    tasks = (graph.get(choice.task) for choice in offer.choices if isinstance(choice, Update))
+    return tuple(one for one in tasks if one and (one.stale_since is not None or one.status == "open"))
 
 
 def is_rerun_offer(question: Clarify) -> bool:
