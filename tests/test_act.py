@@ -36,12 +36,13 @@ from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.store import Threads
 from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.calls import stale_in
 from taskloom.agent.turn.choice import Check, Choice, ChoiceError, Chooser, Situation
 from taskloom.agent.turn.decisions import CallDecision, Decision, EditedAction
 from taskloom.agent.turn.reading import Usage, View
 from taskloom.agent.turn.state import Context, Turn
 from taskloom.agent.turn.steps import Step
-from taskloom.memory.operations import Add, Operation, Undo, apply
+from taskloom.memory.operations import Add, Operation, Undo, Update, apply
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.tools.agents import ABOVE
 from taskloom.tools.errors import ToolError, TransientError
@@ -207,6 +208,19 @@ def test_stale_results_are_offered_and_a_yes_makes_all_of_them(make: Make, tools
     assert sorted(tools.calls[2:]) == [("book", "BE7 on Friday", "1"), ("book", "TU7 on Monday", "1")]
     assert {node.stale_since for node in talk.tasks().values()} == {None}
     assert turn.question is None
+
+
+def test_an_offer_ends_with_what_it_was_about(make: Make, tools: Tools) -> None:
+    talk = make(tools.registry(), rerun="offer")
+    talk.say(TRIP)
+    offer = talk.say("set t2 Bergen").question
+    assert offer is not None
+    stale = stale_in(offer, talk.tasks())
+    assert {node.id for node in stale} == {one.task for one in offer.choices if isinstance(one, Update)}
+    talk.say("ask t2")
+    assert talk.app.state("main").values["question"] == offer, "it can still be answered"
+    fresh = talk.tasks().with_nodes(node.model_copy(update={"stale_since": None}) for node in stale)
+    assert stale_in(offer, fresh) == ()
 
 
 def test_stale_results_that_are_not_wanted_stay_as_they_are(make: Make, tools: Tools) -> None:

@@ -219,6 +219,9 @@ def test_a_task_that_was_finished_is_open_again() -> None:
     assert grounded(before, {"act": "reopen", "on": 1})[0]["t1"].status == "open"
     before = [*parts("t1", "a", cost="$5"), Complete(task="t2")]
     assert grounded(before, {"act": "reopen", "on": 2})[0]["t2"].status == "filled"
+    held = Update(task="t1", value="RO7", status="done", source="tool:find")
+    result = grounded([Add(slot="a", title="find flights"), held], {"act": "reopen", "on": 1})[0]["t1"]
+    assert (result.status, result.source, result.value) == ("open", "tool:find", "RO7"), "its tool gives it"
 
 
 def test_an_undo_while_something_is_asked_takes_nothing_back_unasked() -> None:

@@ -118,7 +118,7 @@ def test_tasks_are_looked_up_by_their_words_as_a_look_at_each_finds_them(
 def test_a_plan_is_known_by_other_words_as_a_look_at_each_finds_it(graph: TaskGraph, text: str) -> None:
     looking = Assembler(View(graph, turn=4), "said")
     found = looking.known_as(f"the {text}")
-    looking._plans_with = lambda _: list(graph.parts(None))  # type: ignore[method-assign]
+    looking._plans_with = lambda said: list(graph.parts(None))  # type: ignore[method-assign]
     assert found == looking.known_as(f"the {text}")
 
 
