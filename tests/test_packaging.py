@@ -168,4 +168,5 @@ def test_an_image_is_described_by_what_docker_is_given(tmp_path: Path) -> None:
     dockerfile = (folder / "Dockerfile").read_text()
     assert f"ADD . /deps/{folder.name}" in dockerfile
     (graphs,) = re.findall(r"^ENV LANGSERVE_GRAPHS='(.*)'$", dockerfile, re.MULTILINE)
-    assert json.loads(graphs) == {"taskloom": "taskloom.agent.graph:make_graph"}
+    assert json.loads(graphs) == json.loads((ROOT / "langgraph.json").read_text())["graphs"]
+    assert "taskloom.agent.graph.auth:auth" in dockerfile

@@ -100,10 +100,11 @@ def steps_of(reply: str, utterance: str, graph: TaskGraph, ids: Sequence[str]) -
     Raises:
         WireError: the reply is not beyond doubt of this form.
     """
-    if json_of(reply, as_is=True) == {"steps": []}:  # nothing that was said is a step
-        return (Step(text=utterance, act="chat", intent=_INTENTS["chat"]),)
+    given = json_of(reply)
+    if given == {} and json_of(reply, as_is=True) == {"steps": []}:
+        raise WireError("steps: there is none; what neither changes nor asks anything is chat")
     try:
-        wire = _Reply.model_validate(json_of(reply))
+        wire = _Reply.model_validate(given)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the object"
