@@ -224,6 +224,18 @@ def test_a_task_that_was_finished_is_open_again() -> None:
     assert (result.status, result.source, result.value) == ("open", "tool:find", "RO7"), "its tool gives it"
 
 
+def test_a_list_of_what_is_not_there_is_no_list_of_all_that_is() -> None:
+    before = parts("t1", "trip", start="Oslo", date="June 10")
+    for name, lacking in (("hotels", "hotels"), ("details", None), ("date", None)):
+        (asked,) = grounded(before, {"act": "ask", "q": "list", "in": 1, "slot": name})[1]
+        assert isinstance(asked, Check)
+        assert asked.question.slot == lacking
+    more: list[Operation] = [*before, Add(slot="a", title="find a hotel", parent="t1")]
+    (asked,) = grounded(more, {"act": "ask", "q": "list", "in": 1, "slot": "chores"})[1]
+    assert isinstance(asked, Check)
+    assert asked.question.slot is None
+
+
 def test_an_undo_while_something_is_asked_takes_nothing_back_unasked() -> None:
     before = parts("t1", "dental", time="soon")
     _, (undo,), _ = grounded([*before, Add(slot="x", title="x")], {"act": "undo"}, question=SEAT)

@@ -28,6 +28,9 @@ from .exact_places import WHO_SLOTS, Doubt, Places, means_alike, name_words, say
 _OF_A_PERSON = frozenset(("list", "value", "left", "next", "summary", "status", "count"))
 _OF_A_WHOLE = frozenset(("left", "next", "summary", "needs", "dependents"))
 _WHEN, _WHERE = frozenset(("when", "date")), frozenset(("where", "place"))
+_ANYTHING = word_set(
+    "item thing detail part point slot value information info data field entry everything task"
+)
 _CALLED = {"when": "date", "where": "place"}
 _TYPES = name_words("date day due when weekday time hour price cost fee length duration how long how much")
 """Words that say of which type a value is, and nothing else of it."""
@@ -152,10 +155,19 @@ class Asking(Places):
         if found := self._slots_asked(step.slot, node):
             other = len(found) == 1 and self._is_another(step.slot, self.graph[found[0]])
             return found, "", step.slot if other else None
-        if step.asked is not None and step.asked.kind in ("list", "count"):
+        if (
+            step.asked is not None
+            and step.asked.kind in ("list", "count")
+            and self._may_list(node, step.slot)
+        ):
             return (node.id,), step.slot, None
         lacking = "who" if slot_name(step.slot) in WHO_SLOTS else _CALLED.get(step.slot, step.slot)
         return (node.id,), "", lacking
+
+    def _may_list(self, node: TaskNode, name: str) -> bool:
+        """Whether a task has what a name may be one of many of: things, to-dos, or all that is told of it."""
+        parts, asked = self.graph.parts(node.id), {singular(word) for word in slot_name(name).split("_")}
+        return bool(asked & _ANYTHING) or any(part.value is None or is_member(part) for part in parts)
 
     def _slots_asked(self, words: str, node: TaskNode) -> tuple[str, ...]:
         """Ids of the slots of a task, or of its parts, that words ask for; of a day its time too."""
