@@ -20,8 +20,10 @@ import httpx
 import jwt
 import pytest
 from langgraph_sdk import get_sync_client
+from pydantic import SecretStr, ValidationError
 
 from taskloom.agent.graph.auth import Refused, authenticate
+from taskloom.agent.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 SETTINGS = {
@@ -352,8 +354,31 @@ def test_what_is_one_users_is_not_there_for_another(guarded: str) -> None:
 def test_without_keys_only_this_machine_is_served() -> None:
     here, there = ({"client": (host, 1)} for host in ("127.0.0.1", "203.0.113.9"))
     assert asyncio.run(authenticate({}, here))["identity"] == ""
-    with pytest.raises(Refused, match="TASKLOOM_API_KEYS"):
-        asyncio.run(authenticate({}, there))
+    for unknown in (there, None):
+        with pytest.raises(Refused, match="TASKLOOM_API_KEYS"):
+            asyncio.run(authenticate({}, unknown))
+
+
+def test_keys_are_known_from_headers_of_either_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    keyed = Settings(
+        api_keys=SecretStr("ann=ann-shows-this-key, bob=bob-shows-this-key,ann=another-key-of-hers")
+    )
+    monkeypatch.setattr("taskloom.agent.graph.auth.settings", lambda: keyed)
+    shown: list[dict[Any, Any]] = [
+        {b"X-Api-Key": b"another-key-of-hers"}, {"authorization": "Bearer ann-shows-this-key"},
+    ]  # fmt: skip
+    for headers in shown:
+        assert asyncio.run(authenticate(headers))["identity"] == "ann"
+    with pytest.raises(Refused, match="a key that is known"):
+        asyncio.run(authenticate({"x-api-key": ""}))
+
+
+@pytest.mark.parametrize(
+    "keys", ["ann", "ann=short", "=a-key-of-no-one-at-all", "a=the-same-long-key,b=the-same-long-key"]
+)
+def test_keys_of_the_wrong_form_are_refused(keys: str) -> None:
+    with pytest.raises(ValidationError, match="api_keys"):
+        Settings(api_keys=SecretStr(keys))
 
 
 @pytest.mark.attack

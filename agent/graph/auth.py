@@ -31,8 +31,13 @@ _SECRET = ("HS256",)
 
 
 @auth.authenticate
-async def authenticate(headers: Mapping[bytes, bytes], scope: Mapping[str, Any]) -> dict[str, Any]:
+async def authenticate(
+    headers: Mapping[bytes, bytes] | Mapping[str, str], scope: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """The user who calls, by the key or token that is shown; of no name where none is asked for.
+
+    headers: in bytes from LangGraph Server, in text from Aegra. scope: of ASGI; Aegra tells none, so that it
+    serves nobody without a key or a token.
 
     Raises:
         HTTPException: 401 without a key that is known or a token that holds; 403 from another machine where
@@ -43,17 +48,18 @@ async def authenticate(headers: Mapping[bytes, bytes], scope: Mapping[str, Any])
         if not _is_local(scope):
             raise Refused(403, "without TASKLOOM_API_KEYS or TASKLOOM_JWT_KEY only this machine is served")
         return {"identity": "", "is_authenticated": True}
-    shown = _shown({name.lower(): value for name, value in headers.items()})
+    shown = _shown({_text(name).lower(): _text(value) for name, value in headers.items()})
     user = _by_key(shown, given) or _by_token(shown, given)
     if not user:
         raise Refused(401, "a key that is known is needed, as x-api-key, or a bearer token")
     return {"identity": user, "is_authenticated": True}
 
 
-def _is_local(scope: Mapping[str, Any]) -> bool:
+def _is_local(scope: Mapping[str, Any] | None) -> bool:
     """Whether a call comes from this machine; one of no address is made by the server itself."""
-    client = scope.get("client")
-    if not client:
+    if scope is None:
+        return False
+    if not (client := scope.get("client")):
         return True
     try:
         return ipaddress.ip_address(client[0]).is_loopback
@@ -61,9 +67,13 @@ def _is_local(scope: Mapping[str, Any]) -> bool:
         return False
 
 
-def _shown(headers: Mapping[bytes, bytes]) -> str:
-    key = headers.get(b"x-api-key", b"").decode("latin-1").strip()
-    scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+def _text(header: bytes | str) -> str:
+    return header.decode("latin-1") if isinstance(header, bytes) else header
+
+
+def _shown(headers: Mapping[str, str]) -> str:
+    key = headers.get("x-api-key", "").strip()
+    scheme, _, token = headers.get("authorization", "").partition(" ")
     return key or (token.strip() if scheme.lower() == "bearer" else "")
 
 
