@@ -181,7 +181,7 @@ class TaskGraph(Mapping[str, TaskNode]):
     @cached_property
     def next_number(self) -> int:
         """The number of the next task id."""
-        return 1 + max(map(_number, self._nodes), default=0)
+        return 1 + max(map(made_at, self._nodes), default=0)
 
     @cached_property
     def _indexes(self) -> dict[Callable[..., Any], tuple[dict[Any, tuple[str, ...]], tuple[TaskNode, ...]]]:
@@ -256,7 +256,7 @@ class TaskGraph(Mapping[str, TaskNode]):
         graph = TaskGraph.__new__(TaskGraph)
         graph._nodes = {**self._nodes, **new}
         if "next_number" in self.__dict__:
-            graph.__dict__["next_number"] = max([self.next_number, *(1 + _number(key) for key in new)])
+            graph.__dict__["next_number"] = max([self.next_number, *(1 + made_at(key) for key in new)])
         pairs = [(self._nodes[key], node) for key, node in new.items() if key in self._nodes]
         added = [node for key, node in new.items() if key not in self._nodes]
         if "children" in self.__dict__ and all(old.parent == node.parent for old, node in pairs):
@@ -360,8 +360,8 @@ def _joined(
 _ID = re.compile(r"t[1-9][0-9]{0,11}")
 
 
-def _number(key: str) -> int:
-    """The 7 of 't7'; 0 for an id of another form."""
+def made_at(key: str) -> int:
+    """The place of a task in the order in which all were made, from its id: 7 of 't7'; 0 of another form."""
     return int(key[1:]) if _ID.fullmatch(key) else 0
 
 

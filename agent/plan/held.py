@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from taskloom.memory.tasks import TaskGraph, TaskNode
+from taskloom.memory.tasks import TaskGraph, TaskNode, made_at
 from taskloom.memory.words import STOP, words
 
 from .roles import is_slot
@@ -149,11 +149,6 @@ def tasks_named(graph: TaskGraph, said: Iterable[str]) -> list[TaskNode]:
     """The tasks in the plan, no slots, that have one of some stems in their title, in order of making."""
     found = {node.id: node for word in said for node in tasks_titled(graph, word)}
     return [found[key] for key in sorted(found, key=made_at)]
-
-
-def made_at(key: str) -> int:
-    """The place of a task among all, in the order in which they were made, from its id."""
-    return int(key[1:])
 
 
 def _below(graph: TaskGraph, key: str) -> set[str]:

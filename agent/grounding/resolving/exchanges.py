@@ -9,14 +9,14 @@ from dataclasses import replace
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.words import slot_name
-from taskloom.agent.plan.held import made_at, slots_saying, stems_in, tasks_having
+from taskloom.agent.plan.held import slots_saying, stems_in, tasks_having
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.plan.topic import kind_held, share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail
 from taskloom.memory.operations import names
-from taskloom.memory.tasks import TaskNode
+from taskloom.memory.tasks import TaskNode, made_at
 from taskloom.memory.words import words
 
 from .giving import ME, NOUNS, Giving
