@@ -20,6 +20,7 @@ from taskloom.agent.language.values import (
     number_of,
     parsed,
     spot,
+    with_day,
     with_number,
 )
 
@@ -270,3 +271,24 @@ DURATIONS = [
 @pytest.mark.parametrize(("text", "duration"), DURATIONS)
 def test_a_duration_in_words(text: str, duration: timedelta | None) -> None:
     assert duration_of(text) == duration
+
+
+@pytest.mark.parametrize(
+    ("held", "told", "value"),
+    [
+        ("June 20", "the 27th", "June 27th"),
+        ("Saturday 20 February", "27th", "Saturday 27th February"),
+        ("Saturday 20 February", "21st", "21st February"),
+        ("Saturday, June 20 2027", "Sunday the 21st", "Sunday June 21st 2027"),
+        ("the 12th of May", "10th", "the 10th of May"),
+        ("28 June", "the 3rd", "the 3rd"),
+        ("June 3 to June 5", "7th", "7th"),
+        ("20th", "27th", "27th"),
+        ("June 20", "July 3rd", "July 3rd"),
+        ("June 20", "noon", "noon"),
+        ("Monday", "3rd", "3rd"),
+        ("", "", ""),
+    ],
+)
+def test_another_day_is_of_the_month_that_the_date_was_of(held: str, told: str, value: str) -> None:
+    assert with_day(held, told) == value

@@ -120,6 +120,7 @@ class Exact(Parts, Back, Links, Asking):
         if not node.active:
             self.do(Restore(task=node.id), step.text)
         if node.value is not None:
+            value = values.with_day(node.value, value)
             if not same_value(node.value, value) or node.stale_since is not None or node.status == "proposed":
                 self.do(Update(task=node.id, value=value), step.text)
             self.touch(node.id)

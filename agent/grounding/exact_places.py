@@ -186,6 +186,7 @@ class Places(Ground):
         name = "assignee" if slot_name(name) in WHO_SLOTS and not listed else name.replace("_", " ")
         held = self.slot_in(whole, name, value) if whole is not None and not listed else None
         if held is not None:
+            value = values.with_day(held.value or "", value)
             if not same_value(held.value, value) or held.stale_since is not None or held.status == "proposed":
                 self.do(Update(task=held.id, value=value), said)
             self.touch(held.id)

@@ -297,6 +297,34 @@ def with_number(text: str, number: Decimal) -> str:
     return str(number)
 
 
+_YEAR = r"(?:,?\s+\d{4})?"
+_DAYS_OF_MONTH = [
+    re.compile(rf"(?:(?P<weekday>{_WEEKDAY},?)\s+)?{form}", re.IGNORECASE)
+    for form in (
+        rf"(?P<before>(?:the\s+)?)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?P<after>\s+(?:of\s+)?{_MONTH}{_YEAR})",
+        rf"(?P<before>(?:the\s+)?{_MONTH}\s+(?:the\s+)?)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?P<after>{_YEAR})",
+    )
+]
+_OTHER_DAY = re.compile(
+    rf"(?:(?P<weekday>{_WEEKDAY},?)\s+)?(?:the\s+)?(?P<day>\d{{1,2}})(?P<end>st|nd|rd|th)", re.IGNORECASE
+)
+_NEAR = 15  # days: one further back may as well be of the next month
+
+
+def with_day(text: str, day: str) -> str:
+    """A date on another day of its month, where only that is told: ('June 20', 'the 27th') gives 'June 27th'.
+
+    A weekday goes that it no longer falls on. What may be of the next month, or is no such day, is as told.
+    """
+    told = _OTHER_DAY.fullmatch(day.strip())
+    was = next((found for form in _DAYS_OF_MONTH if (found := form.fullmatch(text.strip()))), None)
+    later = int(told["day"]) - int(was["day"]) if told is not None and was is not None else -_NEAR
+    if told is None or was is None or later <= -_NEAR:
+        return day
+    weekday = told["weekday"] or (was["weekday"] if later % 7 == 0 else None)
+    return f"{f'{weekday} ' if weekday else ''}{was['before']}{told['day']}{told['end']}{was['after']}"
+
+
 _SEVERAL = re.compile(
     rf"(?=.*[a-z])(?:.*[^\d:/.-])?\d{{1,2}}(?:st|nd|rd|th)?\s*(?:[-–]|\b(?:to|until|through|or|and)\b)\s*(?:the\s+)?{_DAY}(?![/.-]\d)",
     re.IGNORECASE,
