@@ -74,6 +74,9 @@ _STATES: dict[str, frozenset[str]] = {
 _NUMBERS = frozenset(("number", "quantity", "count", "amount", "people", "size"))
 """Names of slots that say how many somebody is."""
 
+TOTAL = "total"
+"""What a question of count supposes that asks for the sum of the values of its tasks."""
+
 DONE, READY, CURRENT, STALE = "is done", "is ready", "is current", "is stale"
 """What a question of status supposes that asks whether a task is over, can begin (it waits for nothing),
 rests on what still holds, or on what has changed since."""
@@ -154,6 +157,8 @@ def _list(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
         pool = [*inside, *found]
     else:
         found, pool = list(graph.parts(None)), list(graph.active)
+    if question.kind == "count" and question.value == TOTAL:
+        return Answer(question=question, tasks=tuple(key for key in targets if graph[key].active))
     if question.kind == "count" and question.value == "parts" and targets:
         parts = tuple(part.id for part in split_into(graph, targets[0]) if part.active)
         return Answer(question=question, tasks=parts or targets[:1], count=max(len(parts), 1))

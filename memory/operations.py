@@ -215,6 +215,7 @@ class Question(BaseModel):
         default=None, description="The act that it supposes was asked for."
     )
     denied: bool = Field(default=False, description="'celery was never part of it' supposes the opposite.")
+    free: bool = Field(default=False, description="No kind fits: what is not in the tasks may be asked.")
 
 
 class Check(_Operation):

@@ -54,6 +54,13 @@ def test_only_what_is_named_is_taken_back(said: str, back: str | None) -> None:
     assert then == lines(TRIP) if back is None else then - lines(MOVED) == {back}
 
 
+def test_only_what_a_value_names_is_taken_back() -> None:
+    show = turn(TaskGraph(), clause("task", "[T show] in [S place] [V the marquee] at [V 7 pm]"))
+    moved = turn(show, clause("set", "[S place] [V the school hall]"), clause("set", "[S time] [V 8 pm]"))
+    back = turn(moved, clause("undo", "not [T the school hall], undo that"))
+    assert lines(back) == lines(show) - {"show > time: 7 pm"} | {"show > time: 8 pm"}
+
+
 def test_what_is_longer_begins_as_before() -> None:
     assert "trip > date: 6 to 14 June" in lines(turn(TRIP, clause("shift", "[V one day longer]")))
     assert "trip > date: 7 to 14 June" in lines(turn(TRIP, clause("shift", "[V one day later]")))
@@ -124,6 +131,51 @@ def test_only_one_sort_is_counted() -> None:
 
 def _add(slot: str, title: str | None, parent: str | None) -> Add:
     return Add(slot=slot, title=title or slot, parent=parent)
+
+
+COSTS = turn(
+    TaskGraph(),
+    clause("task", "[T party] with [S budget] of [V 900 euros]"),
+    clause("add", "[W party]: [I cake], [I band], [I hall], [I garden]"),
+    clause("set", "[T the cake] [S price] [V 40 euros]"),
+    clause("set", "[T the band] [S price] [V 1,300]"),
+    clause("set", "[T the hall] [S seats] [V 80]"),
+    clause("set", "[T the garden] [S seats] [V thirty]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("act", "said", "told"),
+    [
+        ("ask.value", "what does it cost altogether", "1,340 euros in all: cake 40 euros and band 1,300"),
+        ("ask.count", "how many [T seats] are there in all", "110 in all: hall 80 and garden thirty"),
+        ("ask.other", "and what do [T the cake] and [T the band] come to", "1,340 euros in all"),
+        ("ask.count", "how many people are coming", "no people"),
+        ("ask.other", "is rain likely", "I can't tell you"),
+    ],
+)
+def test_sums_are_told_and_what_is_in_no_plan_is_said_so(act: str, said: str, told: str) -> None:
+    assert told in asked(COSTS, clause(act, said))
+
+
+def test_values_that_count_different_things_have_no_sum() -> None:
+    mixed = turn(COSTS, clause("set", "[T the hall] [S price] [V 50 pounds]"))
+    reply = asked(mixed, clause("ask.value", "what does it cost altogether"))
+    assert "in all" not in reply
+    assert "50 pounds" in reply
+
+
+def test_who_helps_is_told_where_nobody_is_counted() -> None:
+    reply = asked(
+        turn(COSTS, clause("assign", "[P Nina] does [T the cake]")), clause("ask.count", "how many helpers")
+    )
+    assert reply == "Nina is responsible for the cake."
+
+
+def test_how_often_something_changed_is_told() -> None:
+    twice = turn(turn(TRIP, clause("shift", "[V one day later]")), clause("shift", "[V one day later]"))
+    reply = asked(twice, clause("ask.history", "how often did [T the trip] [S date] change"))
+    assert reply.startswith("The date changed twice: it was 6 to 13 June")
 
 
 MOVE = turn(

@@ -157,6 +157,8 @@ def test_a_text_of_hundreds_of_values_ends() -> None:
         ("two o'clock", "", "time"), ("seven in the evening", "", "time"), ("one evening", "", None),
         ("three hundred and fifty quid", "", "amount"), ("fifteen hundred euros", "", "amount"),
         ("eight hundred and fifty", "", "count"), ("and so on", "", None),
+        ("3 to 6", "", "time"), ("between 2 and 4", "", "time"), ("7-10:30", "", "time"), ("30-40", "", None),
+        ("3 to 6 people", "", None),
     ],
 )  # fmt: skip
 def test_kinds_of_values(value: str, lead: str, kind: str | None) -> None:

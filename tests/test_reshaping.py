@@ -118,3 +118,70 @@ def test_words_of_this_thread_are_read_once_as_they_were_said() -> None:
     reading, unit = read_with_memory(said, View(CALL), Reader(), Memory(None, "me", "thread"))
     assert unit is None
     assert reading.steps[0].task == "t1"
+
+
+MENU = after(
+    TaskGraph(),
+    clause("task", "[T dinner]"),
+    clause("add", "[W dinner]: [I drinks], [I soup], [I salad]"),
+    clause("assign", "[P Ann] does [T the soup]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("act", "said", "new", "gone"),
+    [
+        (
+            "split", "[T the drinks] into [I wine] and [V soft drinks]",
+            {"dinner > drinks > wine", "dinner > drinks > soft drinks"}, set(),
+        ),
+        (
+            "merge", "put [T the salad] and [T the drinks] together as [V buffet]",
+            {"dinner > buffet"}, {"dinner > salad", "dinner > drinks"},
+        ),
+        (
+            "merge", "[T the soup] and [T the salad] are one job",
+            {"dinner > soup and salad"}, {"dinner > soup", "dinner > soup > assignee: Ann", "dinner > salad"},
+        ),
+    ],
+)  # fmt: skip
+def test_things_are_parted_and_brought_together_by_their_names(
+    act: str, said: str, new: set[str], gone: set[str]
+) -> None:
+    assert lines(turn(MENU, clause(act, said))) == (lines(MENU) | new) - gone
+
+
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        ("remove", "[T all the equipment] except [E the soup]"),  # which is that?
+        ("merge", "[T the soup] and [T the wine] together"),  # there is no wine
+        ("split", "[T the drinks] in [V two]"),
+    ],
+)
+def test_what_is_not_clear_is_asked(act: str, said: str) -> None:
+    assert lines(turn(MENU, clause(act, said))) == lines(MENU)
+
+
+def test_a_number_in_a_name_is_no_amount() -> None:
+    version = after(TaskGraph(), clause("task", "[T Pricing v2]"))
+    assert lines(turn(version, clause("shift", "[V two] fewer"))) == lines(version)
+    eggs = after(TaskGraph(), clause("task", "[T three eggs]"))
+    assert lines(turn(eggs, clause("shift", "[V two] more"))) == {"5 eggs"}
+
+
+def test_new_names_are_as_they_were_said() -> None:
+    town = after(TaskGraph(), clause("task", "[T survey]"), clause("rename", "call [T it] [V Our Town 2030]"))
+    assert lines(town) == {"Our Town 2030"}
+    assert lines(after(town, clause("rename", "call [T it] [V the survey]"))) == {"survey"}
+
+
+def test_who_does_what_is_said_with_a_verb_or_beside_people() -> None:
+    party = after(
+        TaskGraph(), clause("task", "[T party]"), clause("add", "our [W guests] are [I Ann] and [I Bo]")
+    )
+    then = lines(after(party, clause("assign", "[P Nina] [T packs] [T the kitchen]")))
+    assert then - lines(party) == {"party > pack the kitchen", "party > pack the kitchen > assignee: Nina"}
+    van = lines(after(TaskGraph(), clause("task", "[T book a van for] [W the move]")))
+    assert "book a van" in " ".join(van)
+    assert "van for" not in " ".join(van)

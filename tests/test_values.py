@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from taskloom.agent.language.moving import ordinal, shift_datetime
+from taskloom.agent.language.totals import total
 from taskloom.agent.language.values import (
     Kind,
     duration_of,
@@ -19,6 +20,7 @@ from taskloom.agent.language.values import (
     kind_of,
     number_of,
     parsed,
+    shift_number,
     spot,
     with_day,
     with_number,
@@ -81,6 +83,30 @@ def test_spans_lie_in_the_text_in_order_and_apart(text: str, loose: bool) -> Non
     for span in spans:
         assert text[span.start : span.end] == span.text != ""
     assert all(one.end <= other.start for one, other in itertools.pairwise(spans))
+
+
+SHIFTED = [
+    ("1.2M", "300k", "1.5M"),
+    ("3 lakh", "50000", "3.5 lakh"),
+    ("20k", "500", "20.5k"),
+    ("3 m", "1 m", "4 m"),
+]
+
+
+@pytest.mark.parametrize(("text", "amount", "then"), SHIFTED)
+def test_a_number_grows_in_its_own_scale(text: str, amount: str, then: str) -> None:
+    assert shift_number(text, "+", amount) == then
+
+
+SUMS: list[tuple[list[str], str | None]] = [
+    (["£900", "3,100"], "£4,000"), (["five", "7"], "12"), (["two kilos", "3 kilos"], "5 kilos"),
+    (["9 quid each", "4"], "13 quid"), (["$5", "€4"], None), (["some", "1"], None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("typed", "whole"), SUMS)
+def test_values_add_up_in_their_own_form(typed: list[str], whole: str | None) -> None:
+    assert total(typed) == whole
 
 
 # ---- of which kind --------------------------------------------------------------------------------

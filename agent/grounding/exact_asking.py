@@ -89,6 +89,7 @@ class Asking(Places):
         question = Question(
             kind=self._answer_kind(asked.kind, step, tasks), tasks=tasks, about=about, value=supposed,
             slot=lacking, act=asked.act, denied=asked.denied, container=container.id if container else None,
+            free=asked.free,
         )  # fmt: skip
         self._check(step, question)
 

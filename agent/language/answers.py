@@ -23,6 +23,9 @@ KNOWN_WITH = Reply("What I know of: {tasks}, with {parts}.").shows(
 NOTHING_BUT = Reply("I have nothing on that. What I know of: {tasks}.").shows(
     "I have nothing on that. What I know of: trip.", tasks=["trip"]
 )
+CANNOT_TELL = Reply("That I can't tell you: I only know what is in your plans.").shows(
+    "That I can't tell you: I only know what is in your plans."
+)
 NO_RECORD = Reply("I have no record of {about}.").shows("I have no record of that.", about="that")
 
 # ---- what the plan holds ------------------------------------------------------------------------
@@ -61,6 +64,11 @@ NONE_ABOUT = Reply("None: I have nothing about {about}.").shows(
     'None: I have nothing about "tags".', about='"tags"'
 )
 COUNTED = Reply("{count}: {entries:8}.").shows("2: Ann and Bo.", count=2, entries=["Ann", "Bo"])
+
+TOTAL = Reply("{total} in all: {entries:12}.").shows(
+    "340 euros in all: cake 40 euros and band 300.",
+    total="340 euros", entries=["cake 40 euros", "band 300"],
+)  # fmt: skip
 
 # ---- how far it is ------------------------------------------------------------------------------
 
@@ -104,6 +112,10 @@ OUT_OF_DATE = Reply("{task} {task:is} out of date{value}: {causes} changed in tu
 STATES = Reply("{task}: {states}").shows(
     "The place: it was Rome (turn 1), now it is Bergen (since turn 2).",
     task="the place", states="it was Rome (turn 1), now it is Bergen (since turn 2)",
+)  # fmt: skip
+CHANGED = Reply("{task} changed {times}: {states}").shows(
+    "The place changed once: it was Rome (turn 1), now it is Bergen (since turn 2).",
+    task="the place", times="once", states="it was Rome (turn 1), now it is Bergen (since turn 2)",
 )  # fmt: skip
 NEVER_CHANGED = Reply("{task} {task:is} {value} and has not been changed").shows(
     "The place is Rome and has not been changed.", task="the place", value="Rome"

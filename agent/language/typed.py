@@ -44,6 +44,11 @@ _COUNT = re.compile(
     rf"(?:{'|'.join(values.NUMBER_WORDS)})(?:[ -](?:and |thousand|{'|'.join(values.NUMBER_WORDS)})+)+",
     re.IGNORECASE,
 )
+_CLOCKED = r"(\d{1,2})(?:[.:][0-5]\d)?(?: ?[ap]m)?"
+_HOURS = re.compile(
+    rf"(?:from )?{_CLOCKED} ?(?:-|–|to|till|until) ?{_CLOCKED}|between {_CLOCKED} and {_CLOCKED}",
+    re.IGNORECASE,
+)  # two bare numbers with nothing after them: '3 to 6'
 _NOT_A_HOUR = re.compile(r"(?:\d{1,2}|[a-z]+)", re.IGNORECASE)
 
 
@@ -79,6 +84,8 @@ def kind_of(value: str, lead: str = "") -> str | None:
         and (len(clock[1]) > 1 or not bare.isdigit())
     ):
         return "time"
+    if found is None and (hours := _HOURS.fullmatch(text)):
+        return "time" if all(int(hour) <= 24 for hour in hours.groups() if hour) else None
     return "count" if found is None and _COUNT.fullmatch(text) else found
 
 

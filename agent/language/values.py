@@ -216,6 +216,9 @@ def kind_of(text: str) -> Kind | None:
 
 _SCALES = {"lakh": 10**5, "lac": 10**5, "crore": 10**7, "thousand": 10**3, "million": 10**6, "k": 10**3}
 _SCALED = re.compile(rf"(\d[\d,]*(?:\.\d+)?)(\s?)({'|'.join(_SCALES)})s?\b", re.IGNORECASE)
+_MILLIONS = re.compile(
+    r"(\d[\d,]*(?:\.\d+)?)()(m)\b", re.IGNORECASE
+)  # beside thousands; else metres, minutes
 
 
 def shift_number(text: str, sign: str, amount: str) -> str | None:
@@ -230,9 +233,11 @@ def shift_number(text: str, sign: str, amount: str) -> str | None:
     if now is None or by is None:
         return None
     scaled, unit, scale = _SCALED.search(text), _SCALED.search(amount), Decimal(1)
+    if scaled is None and unit is not None:
+        scaled = _MILLIONS.search(text)
     if scaled is not None:
         if sign != "*" and (unit is not None or (by >= 100 and "%" not in amount)):
-            scale = Decimal(_SCALES[scaled[3].lower()])
+            scale = Decimal(_SCALES.get(scaled[3].lower(), 10**6))
         if sign != "*" and unit is not None:
             by = Decimal(unit[1].replace(",", "")) * _SCALES[unit[3].lower()]
         now = Decimal(scaled[1].replace(",", "")) * scale

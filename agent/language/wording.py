@@ -230,7 +230,8 @@ def the(title: str) -> str:
     first, _, rest = title.partition(" ")
     low = first.lower()
     if low in _YOURS and rest:
-        return f"{_YOURS[low]} {rest}"
+        named = first.istitle() and rest.istitle() and " " in rest  # 'Our Town 2030'
+        return title if named else f"{_YOURS[low]} {rest}"
     if low in ("a", "an") and rest:
         return f"the {rest}"
     if not title or low in _DETERMINERS or re.fullmatch(r"\W.*|\S*@\S*|https?:\S*|[A-Z]\S*['’]s .*", title):

@@ -175,6 +175,11 @@ def singular(noun: str) -> str:
     return f"{head} {last}".strip()
 
 
+def infinitive(verb: str) -> str:
+    """What somebody does, as a thing to do: 'packs' is 'pack', 'goes' is 'go'."""
+    return {"does": "do", "goes": "go", "has": "have"}.get(verb.lower()) or singular(verb)
+
+
 GENERIC = frozenset(
     [
         "list",

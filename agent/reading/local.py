@@ -36,7 +36,7 @@ from .noise import is_noise, is_repeated
 from .offers import answered
 from .quoting import masked, restored
 from .sense import makes_sense
-from .signs import Candidate, effects, signs
+from .signs import Candidate, Known, effects, signs
 from .slots import SlotReading, Slots
 from .sure import may_fill, only_fills, plainly_named, plainly_told
 from .taken_up import taken_up
@@ -207,11 +207,11 @@ class Local:
     def trusted(self, utterance: str, plain: Framed, view: View) -> list[Tried]:
         """The readings, with how far each can be trusted; plain: the utterance without its frame."""
         done = self._done(utterance, plain, view)
-        first = list(islice(done, FIRST))
-        found = _trusted(first, utterance, plain, view)
+        first, known = list(islice(done, FIRST)), Known(plain.text, view)
+        found = _trusted(first, utterance, view, known)
         if max(one.trust for one in found) >= CERTAIN:
             return found
-        return _trusted([*first, *done], utterance, plain, view)
+        return _trusted([*first, *done], utterance, view, known)
 
     def readings(self, utterance: str, plain: Framed, view: View) -> tuple[Tried, ...]:
         """The readings of the network that would do different things, the likeliest first."""
@@ -243,10 +243,10 @@ class Local:
         return [restored(parse, passages) for parse in self.parse(text, heard(view), READINGS)]
 
 
-def _trusted(done: Sequence[Done], utterance: str, plain: Framed, view: View) -> list[Tried]:
+def _trusted(done: Sequence[Done], utterance: str, view: View, known: Known) -> list[Tried]:
     """The readings that would do different things, with how far each can be trusted."""
     tried = _told_apart(done, utterance)
-    trusts = probabilities(signs(plain.text, view, [one.candidate for one in tried]))
+    trusts = probabilities(signs(known.text, view, [one.candidate for one in tried], known))
     return [
         replace(one, trust=trust if _can_be(one.candidate, view) else 0.0)
         for one, trust in zip(tried, trusts, strict=True)
@@ -256,16 +256,16 @@ def _trusted(done: Sequence[Done], utterance: str, plain: Framed, view: View) ->
 def _told_apart(done: Sequence[Done], utterance: str) -> tuple[Tried, ...]:
     """The readings that would do different things; those that would do the same stand together."""
     whole = sum(parse.probability for parse, _, _ in done) or 1.0
+    does = [effects(operations) for _, _, operations in done]
     shares = dict[frozenset[tuple[str, ...]], float]()
-    for parse, _, operations in done:
-        key = effects(operations)
-        shares[key] = shares.get(key, 0.0) + parse.probability / whole
+    for (parse, _, _), own in zip(done, does, strict=True):
+        shares[own] = shares.get(own, 0.0) + parse.probability / whole
     found = dict[object, Tried]()
-    for parse, made, operations in done:
+    for (parse, made, operations), own in zip(done, does, strict=True):
         sure = all(step.act != "unsure" for step in made.steps)
         reading = Reading(made.steps or (Step(text=utterance, act="chat"),), sure=sure)
-        candidate = Candidate(operations, parse, made.margin, shares[effects(operations)])
-        found.setdefault((effects(operations), made.doubts), Tried(reading, candidate))
+        candidate = Candidate(operations, parse, made.margin, shares[own])
+        found.setdefault((own, made.doubts), Tried(reading, candidate))
     return tuple(found.values())
 
 

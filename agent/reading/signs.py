@@ -52,22 +52,17 @@ class Candidate:
     share: float = 1.0
 
 
-def signs(text: str, view: View, candidates: Sequence[Candidate]) -> list[dict[str, float]]:
+def signs(
+    text: str, view: View, candidates: Sequence[Candidate], known: Known | None = None
+) -> list[dict[str, float]]:
     """The signs of each candidate by name.
 
-    view: the plan before it, and what was said before. candidates: the likeliest first.
+    view: the plan before it, and what was said before. candidates: the likeliest first. known: what was
+    looked up for others of the same words and view.
     """
     does = [effects(one.operations) for one in candidates]
-    known = Known(view.graph)
-    found = [
-        {
-            **_parse_signs(text, one),
-            **_effect_signs(text, view, one, known),
-            **_unused_words(text, view.graph, one, known),
-            **_title_signs(one),
-        }
-        for one in candidates
-    ]
+    known = known or Known(text, view)
+    found = [known.own(one).copy() for one in candidates]
     likely = Counter[tuple[str, ...]]()
     for one, own in zip(candidates, does, strict=True):
         likely.update(dict.fromkeys(own, one.share))
@@ -94,11 +89,26 @@ def signs(text: str, view: View, candidates: Sequence[Candidate]) -> list[dict[s
 
 
 class Known:
-    """What all candidates are compared with, looked up once."""
+    """What the candidates of one text are compared with, and each one's own signs: worked out once."""
 
-    def __init__(self, graph: TaskGraph) -> None:
-        self._graph = graph
+    def __init__(self, text: str, view: View) -> None:
+        """view: the plan before the text, and what was said before."""
+        self.text, self._view, self._graph = text, view, view.graph
         self._answers: dict[Question, Answer] = {}
+        self._own: dict[int, tuple[Candidate, dict[str, float]]] = {}  # by the parse, which it keeps alive
+
+    def own(self, one: Candidate) -> dict[str, float]:
+        """The signs that a candidate has whatever stands beside it."""
+        held = self._own.get(id(one.parse))
+        if held is None or held[0].operations is not one.operations:
+            found = {
+                **_parse_signs(self.text, one),
+                **_effect_signs(self.text, self._view, one, self),
+                **_unused_words(self.text, self._graph, one, self),
+                **_title_signs(one),
+            }
+            self._own[id(one.parse)] = held = one, found
+        return held[1]
 
     def answer(self, question: Question) -> Answer:
         """The answer to a question on the plan as it is."""

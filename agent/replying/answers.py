@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from taskloom.agent.language import answers
 from taskloom.memory.claims import Answer
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
@@ -48,6 +49,8 @@ def answer_pieces(answer: Answer, graph: TaskGraph, names: Names) -> list[str]:
     nodes = [graph[key] for key in answer.tasks if key in graph]
     kind = answer.question.kind
     found: list[str] = []
+    if answer.question.free and not answer.question.tasks:
+        return [answers.CANNOT_TELL()]
     unknown = answer.verdict is not None and answer.verdict.kind == "unknown"
     if unknown and not nodes and kind not in ("claim", "ever"):
         return context.nothing(answer)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from taskloom.agent.language import answers
+from taskloom.agent.language.totals import total
 from taskloom.agent.language.wording import (
     base,
     clip,
@@ -18,7 +19,7 @@ from taskloom.agent.language.wording import (
     title_of,
     value_of,
 )
-from taskloom.memory.claims import Answer, members
+from taskloom.memory.claims import TOTAL, Answer, members
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import NUMBERS, SPEAKER, STOP, words
 
@@ -143,6 +144,8 @@ def summary_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode])
 def count_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """How many there are."""
     about = answer.question.about
+    if answer.question.value == TOTAL:
+        return _total_reply(context, nodes)
     if answer.question.value == "parts":
         return _parts_reply(context, answer, nodes)
     asked = context.asked(answer)
@@ -160,6 +163,16 @@ def count_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
         return [answers.NONE_ABOUT(about=quoted(about, 60)) if about else answers.NONE()]
     several = answer.count if answer.count and nodes and len(answer.tasks) == len(nodes) else len(nodes)
     return [answers.COUNTED(count=several, entries=[context.names.short_entry(node) for node in nodes])]
+
+
+def _total_reply(context: AnswerContext, nodes: list[TaskNode]) -> list[str]:
+    """What values come to, with what each is of; only these where they cannot be added up."""
+    owners = [context.graph[node.parent] if node.parent else node for node in nodes]
+    told = [f"{title_of(owner)} {value_of(node)}" for owner, node in zip(owners, nodes, strict=True)]
+    whole = total([node.value or "" for node in nodes])
+    if whole is None:
+        return [sentence(series(told))]
+    return [answers.TOTAL(total=whole, entries=told)]
 
 
 def _parts_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:

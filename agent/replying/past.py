@@ -9,6 +9,7 @@ from taskloom.agent.language.wording import clip, the, title_of, value_of, you_s
 from taskloom.memory.claims import Answer, state_text
 from taskloom.memory.operations import is_part, names
 from taskloom.memory.tasks import Revision, TaskNode
+from taskloom.memory.words import NUMBERS
 
 from .answer_context import AnswerContext
 from .naming import INLINE, STATUS, same, series
@@ -32,8 +33,18 @@ def history_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode])
         entries = told[-INLINE:]
         turn, said = _reason(node)
         words = f" (in turn {turn} {you_said(said, 120)})" if said and len(states) > 1 else ""
-        found.append(answers.STATES(task=context.names.full(node), states=f"{', '.join(entries)}{words}"))
+        task, all_of_it = context.names.full(node), f"{', '.join(entries)}{words}"
+        if node.value is None or len(told) < 2:
+            found.append(answers.STATES(task=task, states=all_of_it))
+        else:
+            found.append(answers.CHANGED(task=task, times=_times(len(told) - 1), states=all_of_it))
     return found
+
+
+def _times(count: int) -> str:
+    """How often: 'once', 'twice', 'three times'."""
+    number = NUMBERS[count] if count < len(NUMBERS) else str(count)
+    return {1: "once", 2: "twice"}.get(count, f"{number} times")
 
 
 def _past(state: Revision, *, last: bool) -> str:

@@ -412,7 +412,11 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         node = self.meant(one(clause, "TO"), slots=True, within=self.place(clause))
         if node is None:
             raise Doubt("What should have another name?")
-        self._act("set", task=node.id, value=one(clause, "V"))
+        name = next(iter(clause.all("V")), None)
+        said = name.text.strip(" .,!?;:") if name is not None and name.start else ""
+        named = re.match(r"[A-Z]\w* [A-Z]", said)  # 'Our Town' keeps its first word
+        value = said if named else one(clause, "V")
+        self._act("set", task=node.id, value=value)
 
     def _read_yes(self, _: Clause) -> None:
         self._act("yes")

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.words import infinitive
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.memory.tasks import TaskNode
 
 from .owning import Owning
-from .plain import asked_of
+from .plain import asked_of, right_before
 from .resolver import NAMED, POINTING, SURE, bare
 
 _WORK_OF = re.compile(
@@ -21,9 +22,30 @@ _WORK_OF = re.compile(
 )
 
 
+_VERB_OF_HIS = re.compile(r"[a-z]{2,}s", re.IGNORECASE)
+_OF_THINGS = re.compile(r"(?:the|an?|my|our|your|his|her|their|its|all|both|some|two|three)\s", re.IGNORECASE)
+
+
 def _is_name(text: str) -> bool:
     """Whether words may be somebody's name: 'Holger', 'Uncle Baz', and no day."""
     return text[:1].isupper() and len(text.split()) < 4 and kind_of(text) is None
+
+
+def _with_verbs(clause: Clause) -> Clause:
+    """A clause whose things have the verb before them: 'Nina packs the kitchen' is 'pack the kitchen'."""
+    kept = list[Mention]()
+    for span in clause.mentions:
+        verb = kept[-1] if kept and kept[-1].role == span.role == "T" else None
+        who = kept[-2] if verb is not None and len(kept) > 1 else None
+        if (
+            verb is not None and who is not None and who.role == "P"
+            and _VERB_OF_HIS.fullmatch(verb.text) and _OF_THINGS.match(span.text)
+            and right_before(clause, who, verb) and right_before(clause, verb, span)
+        ):  # fmt: skip
+            kept[-1] = replace(verb, text=f"{infinitive(verb.text)} {span.text}")
+        else:
+            kept.append(span)
+    return replace(clause, mentions=tuple(kept))
 
 
 class Assigning(Owning):
@@ -34,6 +56,7 @@ class Assigning(Owning):
             names_of = [one for one in clause.all("V") if _is_name(one.text)]
             spans = (replace(one, role="P") if one in names_of else one for one in clause.mentions)
             clause = replace(clause, mentions=tuple(spans))
+        clause = _with_verbs(clause)
         whole, people = self.place(clause), self._people(clause)
         names = [bare(span.text) for span in clause.all("T") or clause.all("I")]
         if names and people and (theirs := self._work_of(names[0])):

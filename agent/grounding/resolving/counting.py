@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from taskloom.agent.language import values
+from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import PEOPLE_COUNTED, is_slot
 from taskloom.agent.plan.topic import kind_held
@@ -14,13 +15,16 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
 from .giving import Giving
-from .resolver import POINTING, content
+from .resolver import POINTING, bare, content
 
 _PEOPLE = frozenset(words("people person guest cover player attendee participant number count seat head pax"))
 _OF_PEOPLE = re.compile(
     r"\b(?:we|us|people|persons?|folks?|ppl|heads?|headcount|guests?|kids|coming|attending|going|joining"
     r"|turning up|signed up)\b",
     re.IGNORECASE,
+)
+_HOW_MANY_PEOPLE = re.compile(
+    r"\bhow many (?:people|persons|folks?|ppl|helpers|volunteers|of us)\b", re.IGNORECASE
 )
 _ONE_MORE = re.compile(
     r"\b(?:another|(\w+) (?:more|extra|additional)|an (?:extra|additional))"
@@ -29,8 +33,42 @@ _ONE_MORE = re.compile(
 )
 
 
+_TOGETHER = re.compile(
+    r"\b(?:(?:al)?together|in all|in total|totals?|all in|overall|combined|sum|adds? up|come to)\b",
+    re.IGNORECASE,
+)
+_OF_MONEY = re.compile(
+    r"\b(?:costs?|prices?|pay(?:ing)?|spen[dt]|much|expensive|bill|money|euros?|dollars?|quid|comes? to)\b",
+    re.IGNORECASE,
+)
+_BOUNDS = frozenset(words("budget limit maximum max target goal"))
+_PRICES = frozenset(words("price cost fee rate rent charge wage deposit"))
+
+
 class Counting(Giving):
     """Numbers that are asked for."""
+
+    def _summed(self, clause: Clause) -> list[TaskNode]:
+        """The slots whose sum a question asks for: the prices of what it names, or the numbers of a noun.
+
+        [] where it asks for no sum, or there is nothing to add up.
+        """
+        if not _TOGETHER.search(clause.text):
+            return []
+        spans = [span for span in clause.all("TW") if not self.says_all(span.text)]
+        named = [self.which(bare(span.text)) for span in spans]
+        wholes = [one for one in (*named, *([] if any(named) else [self.topic()])) if one is not None]
+        tops = wholes if len(wholes) > 1 else [self.graph.root(one.id) for one in wholes]
+        inside = [one for top in tops for one in self.graph.subtree(top.id)[1:] if is_slot(one)]
+        numbered = [one for one in inside if values.number_of(one.value or "") is not None]
+        if _OF_MONEY.search(clause.text):
+            held = [one for one in numbered if kind_held(one) == "amount" or set(words(one.title)) & _PRICES]
+            held = [one for one in numbered if one in held or (held and slot_name(one.title) == "number")]
+        else:
+            said = set(content(clause.text))
+            held = [one for one in numbered if kind_held(one) == "count" and said & set(words(one.title))]
+        held = [one for one in held if not set(words(one.title)) & _BOUNDS]
+        return held if len(held) > 1 else []
 
     def _one_more_of(self, clause: Clause) -> bool:
         """Whether a clause counts people up whose number the plan says: 'one more guest is coming'."""
@@ -62,6 +100,10 @@ class Counting(Giving):
                 node, slot = self.graph.root(whole.id), name
         if kind == "count" and (counted := self._people_counted(name, node)) is not None:
             return "value", counted, None
+        base = node or self.topic()
+        if kind == "count" and base is not None and _HOW_MANY_PEOPLE.search(clause.text):
+            root = self.graph.root(base.id)  # there is no list of them, nor a number: who has what
+            return "value", root, "who" if any(map(is_assignee, self.graph.subtree(root.id))) else "people"
         return kind, node, slot
 
     def _sort_counted(self, clause: Clause, node: TaskNode | None) -> tuple[TaskNode, str] | None:

@@ -10,13 +10,14 @@ from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import hour, kind_of
 from taskloom.agent.language.wording import word_set
-from taskloom.agent.language.words import slot_name
+from taskloom.agent.language.words import singular, slot_name
 from taskloom.agent.plan.held import stems_in, tasks_having
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_fact, is_member, is_slot
 from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail, Step
+from taskloom.memory.present import bare_name, is_person
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
@@ -297,8 +298,16 @@ class Giving(Fitting):
             return node
         if other is not None and whole is None:
             return self._made(name, other.parent)
-        beside = whole or self.topic()
+        beside = whole or self._above_people(self.topic())
         return self._made(name, (beside.parent or beside.id) if beside else None)
+
+    def _above_people(self, node: TaskNode | None) -> TaskNode | None:
+        """What is spoken of; of somebody in a list the list: what people are to do is no guest."""
+        if node is None or node.parent is None:
+            return node
+        above = self.graph[node.parent]
+        sorts = (bare_name(node), singular(slot_name(above.title)))
+        return above if above.parent is not None and any(map(is_person, sorts)) else node
 
     def _made(self, title: str, within: str | None = None, told: Sequence[Detail] = ()) -> TaskNode:
         """A task of that title: new, or the one that there is and has nothing else told of it.

@@ -15,7 +15,9 @@ from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.memory.operations import Complete, Remove, undoable
+from taskloom.memory.present import bare_name
 from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import STOP, words
 
 from .giving import NOUNS
 from .owning import Owning
@@ -26,6 +28,7 @@ _PROGRESS = frozenset(("progress", "status", "state"))
 _FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
 _EVERYTHING = re.compile(r"(?:everything|(?:the )?(?:whole )?lot|all)", re.IGNORECASE)
 _EACH = re.compile(r"(?:all|every\w*|any\w*|the rest|rest)\b", re.IGNORECASE)
+_ANY_SORT = frozenset(words("other one thing item task step job point part entry lot whole everything"))
 _STILL_OPEN = re.compile(r"\b(?:open|left|undone|unfinished|to do|not done)\b", re.IGNORECASE)
 _SEVERAL = re.compile(r"(?:they|them|these|those|both|all|everything|(?:the )?lot|each)\b", re.IGNORECASE)
 _TOO = re.compile(r"(?:and |also |,)*\s*(?:too|as well|likewise|same for|also)", re.IGNORECASE)
@@ -95,6 +98,7 @@ class Leaving(Owning):
         names = [bare(span.text) for span in clause.all("TIPV")]
         if not all(_points(name) or _EACH.match(name) for name in names):
             return []
+        self._known_sort(names, clause)
         beside, place = self._others(clause), self.place(clause) if clause.all("W") else None
         if place is not None:
             inside = {node.id for node in self.graph.subtree(place.id)}
@@ -102,6 +106,21 @@ class Leaving(Owning):
         if any(_STILL_OPEN.search(name) for name in names):
             return [node for node in beside if node.status != "done"]
         return beside
+
+    def _known_sort(self, names: Iterable[str], clause: Clause) -> None:
+        """Hold that what leaves but for something excepted (E) is of a sort that the plan knows.
+
+        Raises:
+            Doubt: it is not: 'all the equipment except the cash box', among cakes.
+        """
+        kept = next(filter(None, (self.which(bare(span.text)) for span in clause.all("E"))), None)
+        above = self.graph.ancestors(kept.id) if kept is not None else ()
+        beside = self.graph.parts(above[0].id) if above else ()
+        known = {word for node in (*above, *beside) for word in words(f"{node.title} {bare_name(node)}")}
+        for name in names:
+            sort = [word for word in words(_EACH.sub("", name)) if word not in STOP | _ANY_SORT]
+            if above and sort and not known & set(sort) and not _STILL_OPEN.search(name):
+                raise Doubt(f"Which are “{name}”?")
 
     def _all_plans(self, clause: Clause) -> list[TaskNode]:
         """All plans where a clause says only 'everything' of a plan; [] where a mere list is spoken of."""
@@ -375,7 +394,7 @@ class Leaving(Owning):
         changed = [
             node for node in self.graph.values()
             if node.turn < self.view.turn and (node.active or node.history) and said
-            and said <= set(content(" ".join(above.title for above in self._with_above(node))))
+            and said <= set(content(" ".join((node.value or "", *(n.title for n in self._with_above(node))))))
         ]  # fmt: skip
         latest = max((node.turn for node in changed), default=None)
         named = {node.id: node for node in changed if node.turn == latest}

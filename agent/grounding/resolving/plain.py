@@ -72,10 +72,19 @@ _VERB = re.compile(
 )
 
 
+_LEADS_ON = re.compile(r"(?<=\w)\s+(?:for|to|of|with|from|at|into)$", re.IGNORECASE)
+
+
+def _cut(mention: Mention) -> Mention:
+    """A mention without the preposition that leads on to the next: 'book a van' for 'book a van for'."""
+    cut = _LEADS_ON.search(mention.text) if mention.role in "TI" else None
+    return mention if cut is None else replace(mention, text=mention.text[: cut.start()])
+
+
 def tidy(clause: Clause) -> Clause:
     """A clause without mentions that say nothing; names are whole, the two ends of a range are one value."""
     kept: list[Mention] = []
-    for mention in _whole(clause):
+    for mention in map(_cut, _whole(clause)):
         if set(mention.text.lower().split()) <= _EMPTY or not re.search(r"\w", mention.text):
             continue
         if mention.role == "S" and mention.text.lower() in _DETERMINER:

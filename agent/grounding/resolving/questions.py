@@ -13,8 +13,8 @@ from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import has_former, is_member, is_slot
 from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause
-from taskloom.agent.turn.steps import Asked
-from taskloom.memory.claims import DONE, READY
+from taskloom.agent.turn.steps import Asked, Detail
+from taskloom.memory.claims import DONE, READY, TOTAL
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
@@ -87,6 +87,11 @@ class Questions(Counting):
 
     def _read_ask(self, clause: Clause) -> None:
         kind = clause.act.removeprefix("ask.")
+        if kind in ("count", "value", "other") and (summed := self._summed(clause)):
+            first, *more = summed
+            items = tuple(Detail(slot="item", value=one.title, task=one.id) for one in more)
+            self._act("ask", task=first.id, items=items, asked=Asked(kind="count", value=TOTAL))
+            return
         if kind == "other":
             self._act("ask", asked=Asked(kind="summary", free=True))
             return

@@ -158,6 +158,9 @@ class Shifting(Giving):
         """
         held = [part for part in self.graph.parts(node.id) if part.value] if node.value is None else [node]
         kinds = {kind_held(part) for part in held if not is_assignee(part)}
+        numbered = node.value is None and _COUNTS.match(node.title) is None
+        if numbered and values.number_of(node.title) is not None and values.duration_of(amount) is None:
+            raise Doubt(f"What should change by {amount}?")  # 'version 2' counts nothing
         counts = values.duration_of(amount) is None and values.number_of(node.title) is None
         if counts and kinds and kinds <= {"date", "time", "duration"}:
             raise Doubt(f"What of {self.describe(node)} should change by {amount}?")
@@ -213,6 +216,9 @@ class Shifting(Giving):
             last = shift_text(both[3], sign, amount, self.view.now)  # what is a day longer begins as before
             return both[1] + both[2] + last if last is not None else None
         return shift_text(value, sign, amount, self.view.now)
+
+
+_COUNTS = re.compile(rf"\W*(?:\d|(?:an?|{'|'.join(values.NUMBER_WORDS)})\b)", re.IGNORECASE)
 
 
 def _each_amount(clause: Clause) -> list[Clause]:

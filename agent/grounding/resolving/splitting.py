@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
-from taskloom.agent.language.wording import entries
+from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.wording import entries, join
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.plan.topic import share_named
@@ -38,6 +40,9 @@ class Splitting(Giving):
             self._by_name(clauses)
             return
         named = next((name for name in (one(clause, "TW") for clause in clauses) if not _points(name)), "")
+        if len(clauses) == 1 and (kinds := self._parts_named(clauses[0])):
+            self._into(named, kinds)
+            return
         groups = [self._group(clause) for clause in clauses]
         held = None if named else self._holding_all(groups)
         node = self.meant(named) if named else held or self._unmarked(clauses[0]) or self.topic()
@@ -51,6 +56,24 @@ class Splitting(Giving):
             told = tuple(self._details(clause))
             parts.append(StepPart(members=() if rest else tuple(people), rest=rest, details=told))
         self._act("split", task=node.id, parts=tuple(parts))
+
+    def _parts_named(self, clause: Clause) -> list[str]:
+        """The parts that one clause names of what it splits: 'the drinks into wine and soft drinks'."""
+        spans = clause.all("VI")
+        plain = all(kind_of(span.text) is None and not _points(span.text) for span in spans)
+        return [bare(span.text) for span in spans] if len(spans) > 1 and plain and not clause.all("P") else []
+
+    def _into(self, name: str, parts: Sequence[str]) -> None:
+        """Parts of a task by their names.
+
+        Raises:
+            Doubt: there is nothing to split.
+        """
+        node = self.meant(name) if name else self.topic()
+        if node is None or is_slot(node):
+            raise Doubt("What should be split?")
+        for part in parts:
+            self._made(part, node.id)
 
     def _group(self, clause: Clause) -> list[str]:
         """The names of who or what goes to a part; of 'those two' the members that the message names."""
@@ -106,6 +129,9 @@ class Splitting(Giving):
         return scored[0][1] if clear else None
 
     def _read_merge(self, clause: Clause) -> None:
+        if len(several := self._several_merged(clause)) > 1:
+            self._make_one(several, clause)
+            return
         whole = self._one_again(clause)
         for who in self._people(clause):
             if not self._means_all(who.value):
@@ -116,6 +142,35 @@ class Splitting(Giving):
                 self._act("set", task=held.id, value=told.value)
             else:
                 self._set_one(whole, told, clause, named=bool(clause.all("S")))
+
+    def _several_merged(self, clause: Clause) -> list[TaskNode]:
+        """The tasks that a clause makes one of; [] where they are parts of what was one before."""
+        names = [bare(span.text) for span in clause.all("T")]
+        if len(names) < 2 or any(_points(name) or self._means_all(name) for name in names):
+            return []
+        found = [self.which(name) for name in names]
+        nodes = {node.id: node for node in found if node is not None and not is_slot(node)}
+        if len(nodes) < len(names) or any(map(is_part, nodes.values())):
+            return []
+        wholes = {node.parent: self.graph[node.parent] for node in nodes.values() if node.parent}
+        once = any({*nodes} <= {part.id for part in self._parted(one, one)} for one in wholes.values())
+        return [] if once else list(nodes.values())
+
+    def _make_one(self, nodes: Sequence[TaskNode], clause: Clause) -> None:
+        """One task of several, under the name that it gets, else by theirs; what was told of each goes."""
+        spans = [span for span in clause.all("V") if kind_of(span.text) is None]
+        title = bare(spans[0].text) if spans else join([node.title for node in nodes], limit=len(nodes))
+        first, *others = nodes
+        if self.graph.parts(first.id):
+            whole = self._made(title, first.parent)
+            others = list(nodes)
+        else:
+            self._act("set", task=first.id, value=title)
+            whole = self.graph[first.id]
+        self._act_on("remove", others)
+        rest = replace(clause, mentions=tuple(span for span in clause.mentions if span not in spans[:1]))
+        for told in (*self._people(rest), *self._details(rest)):
+            self._set_one(whole, told, rest, named=told.slot == "who" or bool(rest.all("S")))
 
     def _one_again(self, clause: Clause) -> TaskNode:
         """What a clause makes one again: what it names, else what was parted last.

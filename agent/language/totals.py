@@ -1,0 +1,53 @@
+"""The sum of values as they were typed: '£900' and '3,100' are '£4,000'. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+
+from .values import number_of, with_number
+from .wording import word_set
+
+_FIGURE = re.compile(r"\d[\d.,]*\s?(?:k\b)?", re.IGNORECASE)
+_EACH = re.compile(
+    r"\s*\b(?:each|apiece|per \w+|an? \w+|up to|about|around|roughly|at most)\b", re.IGNORECASE
+)
+_UNIT = re.compile(r"[£$€¥]|[^\W\d_]+")
+_BESIDE = word_set(
+    "each a an per about around roughly exactly just the for of some up to at most least in all or so"
+)
+_SAME = {
+    "£": "pound",
+    "$": "dollar",
+    "€": "euro",
+    "quid": "pound",
+    "eur": "euro",
+    "gbp": "pound",
+    "usd": "dollar",
+}
+
+
+def total(values: Sequence[str]) -> str | None:
+    """The sum of values, in the form of the first that has a unit; None where their units differ.
+
+    None as well where one of them has no number.
+    """
+    numbers = [number_of(value) for value in values]
+    known = [number for number in numbers if number is not None]
+    units = [_unit(value) for value in values]
+    if len(known) < len(values) or len(set(filter(None, units))) > 1:
+        return None
+    form = next((value for value, unit in zip(values, units, strict=True) if unit), values[0])
+    form = _EACH.sub("", form)
+    if not _FIGURE.search(form):  # 'five helpers'
+        form = re.sub(r"^\W*[^\W\d_]+", "0", form)
+    told = with_number(form, sum(known, Decimal(0)))
+    return re.sub(r"\d{4,}", lambda found: f"{int(found[0]):,}", told) if "," in "".join(values) else told
+
+
+def _unit(value: str) -> str:
+    """What a value counts, by its sign or its first word: 'pound', '' for a bare number."""
+    found = [word.lower() for word in _UNIT.findall(_FIGURE.sub(" ", value))]
+    plain = [_SAME.get(word, word.rstrip("s")) for word in found if word not in _BESIDE]
+    return plain[0] if plain and number_of(plain[0]) is None else ""
