@@ -13,7 +13,7 @@ from taskloom.agent.language.words import singular
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail
 
-from .resolver import bare
+from .resolver import POINTING, bare
 
 _EMPTY = word_set("the a an in on at to of for and by with from or no not is are was it's its up")
 _NOT = re.compile(r",\s*not\s+(?:(?:on|at|in|for)\s+)?(?:the\s+)?$", re.IGNORECASE)
@@ -75,16 +75,23 @@ _VERB = re.compile(
 _LEADS_ON = re.compile(r"(?<=\w)\s+(?:for|to|of|with|from|at|into)$", re.IGNORECASE)
 
 
-def _cut(mention: Mention) -> Mention:
-    """A mention without the preposition that leads on to the next: 'book a van' for 'book a van for'."""
+def _cut(clause: Clause, mention: Mention) -> Mention:
+    """A mention without the preposition that leads on to the next one: 'book a van for' 'the move'."""
     cut = _LEADS_ON.search(mention.text) if mention.role in "TI" else None
-    return mention if cut is None else replace(mention, text=mention.text[: cut.start()])
+    end = mention.start + len(mention.text)
+    follows = any(
+        one.start > end
+        and not clause.text[end : one.start].strip()
+        and not set(one.text.lower().split()) <= POINTING
+        for one in clause.mentions
+    )
+    return mention if cut is None or not follows else replace(mention, text=mention.text[: cut.start()])
 
 
 def tidy(clause: Clause) -> Clause:
     """A clause without mentions that say nothing; names are whole, the two ends of a range are one value."""
     kept: list[Mention] = []
-    for mention in map(_cut, _whole(clause)):
+    for mention in (_cut(clause, one) for one in _whole(clause)):
         if set(mention.text.lower().split()) <= _EMPTY or not re.search(r"\w", mention.text):
             continue
         if mention.role == "S" and mention.text.lower() in _DETERMINER:
