@@ -76,6 +76,11 @@ def test_mcp_client(home: Path) -> None:
     assert "Buy fish" in told[2]
 
 
+def test_user_store(home: Path) -> None:
+    found = example("user_store")("ann", ["Mia is allergic to nuts.", "Ben lives in Oslo."], "nuts for Mia?")
+    assert found == ["Mia is allergic to nuts."]
+
+
 def test_fastapi(home: Path) -> None:
     app = runpy.run_path(str(ROOT / "examples" / "fastapi_app.py"))["app"]
     ann, bob = ({"Authorization": f"Bearer key-of-{name}"} for name in ("ann", "bob"))
