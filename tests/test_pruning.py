@@ -393,7 +393,7 @@ def test_a_thread_of_a_thousand_turns(tmp_path: Path) -> None:
         for number in range(2, 1_001):
             app.talk(["ask t2", f"set t2 p{number}", f"set t3 d{number}"][number % 3], thread="long")
         before = app.state("long").values
-        pruned = app.prune("long", Keep(turns=8))
+        pruned = app.prune("long", Keep(turns=20))
         app.compact()
     assert pruned.turns == 20
     assert pruned.gone.checkpoints == 981

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from taskloom.agent.settings import Settings
     from taskloom.agent.threads.pruning import Keep, Pruned
     from taskloom.agent.threads.taskloom import Taskloom
+    from taskloom.memory.tasks import TaskGraph
 
 threads = typer.Typer()  # its commands stand beside those of `main`
 
@@ -39,6 +40,9 @@ class Format(StrEnum):
     TREE = "tree"
     JSON = "json"
     MERMAID = "mermaid"
+    SVG = "svg"
+    HTML = "html"
+    PNG = "png"
 
 
 @threads.command(
@@ -77,6 +81,7 @@ def list_threads(as_json: AsJson = False) -> None:
         "taskloom tasks --thread trip",
         "taskloom tasks --thread trip --format json",
         "taskloom tasks --thread trip --format mermaid > trip.mmd",
+        "taskloom tasks --thread trip --format html > trip.html",
     )
 )
 def tasks(
@@ -98,6 +103,8 @@ def tasks(
             print_json({"thread": name, "tasks": task_records(graph)})
         case Format.MERMAID:
             typer.echo(graph.to_mermaid())
+        case _:
+            _show_picture(graph, f"Plan {name}", form, gone=gone)
 
 
 @threads.command(
@@ -228,6 +235,23 @@ def prune(
 
 
 # ---- what they call -------------------------------------------------------------------------------
+
+
+def _show_picture(graph: TaskGraph, name: str, form: Format, *, gone: bool) -> None:
+    """Write a picture of a plan to standard output."""
+    from .picture import page, png, svg
+    from .problems import InputError
+
+    if form is Format.HTML:
+        typer.echo(page(graph, name, gone=gone).encode())
+        return
+    drawn = svg(graph, name, gone=gone)
+    if form is Format.SVG:
+        typer.echo(drawn.encode())
+        return
+    if sys.stdout.isatty():
+        raise InputError("PNG is no text: write it to a file, as in `taskloom tasks --format png > plan.png`")
+    typer.echo(png(drawn), nl=False)
 
 
 def _keep(turns: int | None, days: int | None) -> Keep:
