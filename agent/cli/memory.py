@@ -138,7 +138,8 @@ def _forget_all(user: str, *, threads: bool, yes: bool) -> None:
         count = longterm.store.count(user) + len(longterm.outbox.waiting(user))
         files = _files(longterm, user)
         parts = [_count(count), *([_count(files, "file")] if files else [])]
-        what = " and ".join([*parts, *([_count(len(found), "thread")] if threads else [])])
+        parts += [_count(len(found), "thread")] if threads else []
+        what = " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
         if not yes:
             typer.confirm(f"Forget {what} of {user!r} for good?", abort=True)
         for thread in mine:

@@ -193,8 +193,8 @@ def prune(
     """Delete the saved states of turns long past.
 
     A thread stays as it is: its tasks with their whole history, all that was said, what can be undone. What
-    goes is the way back to its state of then (LangGraph's time travel). Exit code 1 where a thread is in use;
-    the others are done.
+    goes is the way back to its state of then (LangGraph's time travel). Exit code 1 where a thread has to
+    stay as it is, such as one in use; the others are done.
     """
     from .problems import InputError
 
@@ -208,7 +208,7 @@ def prune(
         names = (
             [info.thread for info in opened.threads()] if everything else [existing_thread(opened, thread)]
         )
-        done, busy = _pruned(opened, names, keep, dry=dry)
+        done, left = _pruned(opened, names, keep, dry=dry)
         read = not dry and any(one.gone.checkpoints for one in done) and not _shrunk(opened)
     after = before if dry else _file_bytes(given)
     if as_json:
@@ -216,7 +216,7 @@ def prune(
             {
                 "dry_run": dry,
                 "threads": [{"thread": one.thread, "turns": one.turns, **one.gone._asdict()} for one in done],
-                "busy": busy,
+                "left": left,
                 "file_bytes": None if before is None else {"before": before, "after": after},
             }
         )
@@ -227,11 +227,11 @@ def prune(
             typer.echo("No threads yet.")
         if before is not None and after is not None and after < before:
             typer.echo(f"threads.sqlite: {_size(before)} before, {_size(after)} now.")
-    for name in busy:
-        typer.echo(f"taskloom: thread {name!r} is in use and stays as it is: try again later", err=True)
+    for why in left.values():
+        typer.echo(f"taskloom: {why}", err=True)
     if read:
         typer.echo("taskloom: another process reads threads.sqlite: prune again to make it smaller", err=True)
-    raise typer.Exit(1 if busy or read else 0)
+    raise typer.Exit(1 if left or read else 0)
 
 
 # ---- what they call -------------------------------------------------------------------------------
@@ -262,17 +262,23 @@ def _keep(turns: int | None, days: int | None) -> Keep:
     return Keep(turns=turns, since=datetime.now(UTC) - timedelta(days=days) if days else None)
 
 
-def _pruned(opened: Taskloom, names: list[str], keep: Keep, *, dry: bool) -> tuple[list[Pruned], list[str]]:
-    """What went of each thread; the names of those that are in use."""
+def _pruned(
+    opened: Taskloom, names: list[str], keep: Keep, *, dry: bool
+) -> tuple[list[Pruned], dict[str, str]]:
+    """What went of each thread; those that stay as they are, with the reason."""
+    from taskloom.agent.threads.pruning import SharedThreadError
     from taskloom.agent.threads.store import ThreadBusyError
 
-    done, busy = [], []
+    done: list[Pruned] = []
+    left: dict[str, str] = {}
     for name in names:
         try:
             done.append(opened.prune(name, keep, dry=dry))
         except ThreadBusyError:
-            busy.append(name)
-    return done, busy
+            left[name] = f"thread {name!r} is in use and stays as it is: try again later"
+        except SharedThreadError as error:
+            left[name] = str(error)
+    return done, left
 
 
 def _shrunk(opened: Taskloom) -> bool:

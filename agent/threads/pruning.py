@@ -45,6 +45,16 @@ DELETIONS = (
 )
 
 
+class SharedThreadError(RuntimeError):
+    """Several users spoke in the thread, before threads had an owner; only its old turns tell who."""
+
+    def __init__(self, thread: str) -> None:
+        super().__init__(
+            f"several users spoke in thread {thread!r} before threads had an owner: it stays whole, as only"
+            " its old turns tell who has to be forgotten with whom"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Keep:
     """What stays: the latest turns, or those since a time; the latest one always. One of them is given."""
@@ -131,10 +141,8 @@ def _backwards(place: Place) -> Iterator[CheckpointTuple]:
 
 def _whole(saver: BaseCheckpointSaver[Any], place: Place, key: str) -> Root:
     config = place.at(key)
-    if (found := saver.get_tuple(config)) is None:
-        raise MissingCheckpointError(
-            place.thread, key, ()
-        )  # by other means than these, which hold the thread
+    if (found := saver.get_tuple(config)) is None:  # deleted by hand: whoever prunes has the lock
+        raise MissingCheckpointError(place.thread, key, ())
     checkpoint = found.checkpoint
     missing = [
         name

@@ -24,7 +24,7 @@ from taskloom.agent.graph.runs import Place
 from taskloom.memory.private import keep_private
 
 from .checkpoints import WarmSaver
-from .pruning import DELETIONS, Keep, Pruned, Root, Size, cut_of, first_said, roots_of
+from .pruning import DELETIONS, Keep, Pruned, Root, SharedThreadError, Size, cut_of, first_said, roots_of
 
 __all__ = ["ThreadBusyError", "ThreadInfo", "Threads", "run_config"]
 
@@ -307,13 +307,22 @@ class Threads:
 
         Raises:
             ThreadBusyError: it was in use for longer than `wait`.
+            SharedThreadError: several users spoke in it.
         """
         with self.lock(thread), self.still(thread):
             place = self.place(thread)
+            if not self._always_owned(thread) and len(place.speakers()) > 1:
+                raise SharedThreadError(thread)
             if (cut := cut_of(place, keep)) is None:
                 return Pruned(thread, 0, Size(0, 0))
             roots = roots_of(place, self._shelf.links(thread), cut.first)
             return Pruned(thread, cut.turns, self._shelf.prune(thread, cut.first, roots, dry=dry))
+
+    def _always_owned(self, thread: str) -> bool:
+        """Whether a thread had an owner in its first turn; the first checkpoint may be an empty one."""
+        keys = [key for _, key in self._shelf.beginnings(thread)]
+        found = [self.saver.get_tuple(run_config(thread, checkpoint_id=key)) for key in keys]
+        return any(one.checkpoint["channel_values"].get("owner") for one in found if one)
 
     def beginning(self, thread: str) -> str:
         """The id of the oldest checkpoint of a thread; it is another one once it was pruned."""
