@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol, Self
 from filelock import FileLock, Timeout
 from pydantic_core import to_json
 
+from .files import FILES, Files, forget_files
 from .keeping import digest
 from .private import keep_private
 from .ranking import AnyRecord
@@ -48,7 +49,7 @@ CREATE TABLE IF NOT EXISTS forgotten (
     PRIMARY KEY (whose, id)
 )
 """
-TABLES = (TABLE, FORGOTTEN)
+TABLES = (TABLE, FORGOTTEN, FILES)
 
 
 class Taker(Protocol):
@@ -236,6 +237,7 @@ class Outbox:
             OutboxError: not a queue, or no right to write there.
         """
         self._queue: Queue = QueueFile(queue) if isinstance(queue, Path) else queue
+        self.files = Files(self._queue)  # of its users, in the same database: they are forgotten together
 
     def add(self, user: str, records: Sequence[AnyRecord]) -> None:
         """Queues records, in place of those with the same id; a killed process does not lose them any more.
@@ -328,6 +330,7 @@ class Outbox:
             with self._queue.writing() as queue:
                 _note_forgotten(queue, user, ("",))
                 queue.execute('DELETE FROM queue WHERE "user" = ?', (json.dumps(user),))
+                forget_files(queue, user)
             self._queue.scrub()
 
     def close(self) -> None:

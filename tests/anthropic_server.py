@@ -51,11 +51,13 @@ def _usage(reply: Say) -> dict[str, int]:
 
 
 def _end(reply: Say) -> str:
-    return ENDS[reply.finish or "stop"]
+    return "tool_use" if reply.tool_calls else ENDS[reply.finish or "stop"]
 
 
 def _content(reply: Say, body: dict[str, Any]) -> list[dict[str, Any]]:
     text = reply.content or ""
+    if reply.tool_calls:
+        return [{"type": "tool_use", "id": "toolu_1", **call} for call in reply.tool_calls]
     forced = body.get("tool_choice", {}).get("name")
     if forced and text.startswith("{"):
         return [{"type": "tool_use", "id": "toolu_1", "name": forced, "input": json.loads(text)}]

@@ -5,8 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anthropic import Anthropic
 from starlette.testclient import TestClient
 
+from tests.anthropic_server import AnthropicServer
+from tests.openai_server import Say
 from tests.test_parts import add, done, model
 
 ROOT = Path(__file__).parent.parent
@@ -74,6 +77,25 @@ def test_mcp_client(home: Path) -> None:
     )
     assert "dinner" in told[0]
     assert "Buy fish" in told[2]
+
+
+def test_user_store(home: Path) -> None:
+    found = example("user_store")("ann", ["Mia is allergic to nuts.", "Ben lives in Oslo."], "nuts for Mia?")
+    assert found == ["Mia is allergic to nuts."]
+
+
+def test_claude_memory(home: Path) -> None:
+    note = {"command": "create", "path": "/memories/seat.md", "file_text": "aisle"}
+    seen = {"command": "view", "path": "/memories/plan.md"}
+    calls = [Say(None, tool_calls=({"name": "memory", "input": given},)) for given in (note, seen, note)]
+    with AnthropicServer([*calls, Say("On June 10th.")]) as server:
+        client = Anthropic(base_url=server.url, api_key="none")
+        assert example("claude_memory")(client, "claude", "When is my trip?") == "On June 10th."
+        results = [block for body in server.requests for block in body["messages"][-1]["content"]]
+    told = [(block["content"], block.get("is_error", False)) for block in results if isinstance(block, dict)]
+    assert told[0] == ("File created successfully at: /memories/seat.md", False)
+    assert "June 10th" in told[1][0]
+    assert told[2] == ("File /memories/seat.md already exists", True)
 
 
 def test_fastapi(home: Path) -> None:

@@ -19,6 +19,7 @@ from typer.testing import CliRunner, Result
 from taskloom.agent.cli.main import app
 from taskloom.agent.cli.memory import LOCAL
 from taskloom.agent.graph.wiring import JOURNAL, longterm_of
+from taskloom.agent.parts.kept_folder import kept_folder
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.settings import Settings, settings
 from taskloom.agent.threads.taskloom import Taskloom
@@ -371,6 +372,8 @@ def test_forgetting_all_with_threads_leaves_no_byte_of_one_user_and_all_of_the_o
             for line in talk:
                 app.talk(line.format(word), thread=f"{user} one", context=Context(user_id=user))
             app.talk("Same again", thread=f"{user} two", context=Context(user_id=user))
+            made = {"command": "create", "path": f"/memories/{word}", "file_text": word}
+            kept_folder(app, user=user).carry_out(made)
         app.talk(f"Plan a trip to {MINE} on Friday", thread="ann two", context=Context(user_id="ann"))
     places = {path.relative_to(home).parts[0] for path in holding(home, MINE.encode())}
     assert {"memory", "threads.sqlite"} <= places
@@ -381,7 +384,7 @@ def test_forgetting_all_with_threads_leaves_no_byte_of_one_user_and_all_of_the_o
         threads = {info.thread for info in app.threads()}
     assert threads == {"ann one", "ann two", "bob one", "bob two"}
     told = invoke("forget", "--all", "--threads", "--yes", "--user", "ann").stdout
-    assert re.fullmatch(r"Forgot \d+ records and 2 threads\.\n", told)
+    assert re.fullmatch(r"Forgot \d+ records, 1 file and 2 threads\.\n", told)
 
     assert holding(home, MINE.encode()) == []
     assert home / "threads.sqlite" in holding(home, THEIRS.encode())
@@ -392,6 +395,7 @@ def test_forgetting_all_with_threads_leaves_no_byte_of_one_user_and_all_of_the_o
     records = json.loads(invoke("list", "--user", "bob", "--json").stdout)
     assert THEIRS in json.dumps(records)
     assert {record["kind"] for record in records} == {"unit", "fact", "experience"}
+    assert home / "outbox.sqlite" in holding(home, THEIRS.encode())
 
 
 def test_without_threads_the_talk_stays(home: Path, invoke: Invoke) -> None:

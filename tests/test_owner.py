@@ -261,8 +261,16 @@ def test_forgetting_another_speaker_takes_nothing_of_the_owner(
     with Taskloom.open(Settings(home=home)) as talk:
         talk.talk(f"Book a hotel in {MINE}", thread="a", context=ANN)
         talk.talk("The budget is 200 euros", thread="a", context=BOB)
+        talk.talk("The dinner is on Friday", thread="b", context=ANN)
+        talk.talk("Make it Saturday", thread="b", context=ANN)
     formerly()
+    told = taskloom("prune", "--all", "--turns", "1", code=1)  # who spoke there is told by its turns
+    assert "several users spoke in thread 'a'" in told.stderr
+    assert told.stdout.startswith("b: 2 saved states went, ")
+    taskloom("memory", "forget", "--all", "--threads", "--yes", "--user", "eve")
     assert "0 threads" in taskloom("memory", "forget", "--all", "--threads", "--yes", "--user", "bob").stdout
     with Taskloom.open(Settings(home=home)) as talk:
-        assert [info.turns for info in talk.threads()] == [2]
+        assert {info.thread: (info.turns, info.user) for info in talk.threads()} == {
+            "a": (2, "ann"), "b": (2, "ann")
+        }  # fmt: skip
     assert MINE in taskloom("memory", "list", "--user", "ann", "--json").stdout

@@ -7,9 +7,7 @@ import sys
 import traceback
 import warnings
 from contextlib import nullcontext
-from enum import StrEnum
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -25,7 +23,6 @@ from .options import (
     checked_thread,
     context_for,
     examples,
-    existing_thread,
     given_settings,
     named_user,
     new_thread,
@@ -36,6 +33,7 @@ from .options import (
     thread_names,
     token,
 )
+from .threads import threads
 from .tools import tools
 
 if TYPE_CHECKING:
@@ -46,14 +44,6 @@ if TYPE_CHECKING:
     from .chat import Chat
 
 FAILED, WRONG = 1, 2  # exit codes: it could not be done; the command or its input cannot be used
-
-
-class Format(StrEnum):
-    """How tasks are shown."""
-
-    TREE = "tree"
-    JSON = "json"
-    MERMAID = "mermaid"
 
 
 class _Commands(TyperGroup):
@@ -264,129 +254,9 @@ def demo(
     out.print(f"Your turn: {program()} chat", soft_wrap=True)
 
 
-# ---- threads --------------------------------------------------------------------------------------
+# ---- threads, and what is configured --------------------------------------------------------------
 
-
-@app.command(
-    epilog=examples(
-        "taskloom threads",
-        "taskloom threads --json",
-    )
-)
-def threads(as_json: AsJson = False) -> None:
-    """List the threads, the last used first."""
-    from .screen import console, thread_list
-
-    with open_threads(given_settings(tools=False)) as opened:
-        found = opened.threads()
-    if as_json:
-        print_json(
-            [
-                {
-                    "thread": info.thread,
-                    "turns": info.turns,
-                    "used": info.used.isoformat(),
-                    "title": info.title,
-                }
-                for info in found
-            ]
-        )
-    elif found:
-        console().print(thread_list(found, console().width))
-    else:
-        typer.echo(f"No threads yet. Begin one with: {program()} chat")
-
-
-@app.command(
-    epilog=examples(
-        "taskloom tasks --thread trip",
-        "taskloom tasks --thread trip --format json",
-        "taskloom tasks --thread trip --format mermaid > trip.mmd",
-    )
-)
-def tasks(
-    thread: Thread = None,
-    form: Annotated[Format, typer.Option("--format", help="How to show them.")] = Format.TREE,
-    gone: Annotated[bool, typer.Option("--all", help="Show what is on hold or gone too.")] = False,
-) -> None:
-    """Show the tasks of a thread; without --thread, of the one used last."""
-    from .screen import console, task_tree
-    from .script import task_records
-
-    with open_threads(given_settings(tools=False)) as opened:
-        name = existing_thread(opened, thread)
-        graph = opened.tasks(name)
-    match form:
-        case Format.TREE:
-            console().print(task_tree(graph, gone=gone))
-        case Format.JSON:
-            print_json({"thread": name, "tasks": task_records(graph)})
-        case Format.MERMAID:
-            typer.echo(graph.to_mermaid())
-
-
-@app.command(
-    "export",
-    epilog=examples(
-        "taskloom export --thread trip trip.json",
-        "taskloom export --thread trip | ssh other taskloom import - --thread trip",
-    ),
-)
-def export_thread(
-    file: Annotated[
-        Path, typer.Argument(metavar="[FILE]", help="File to write; - for standard output.")
-    ] = Path("-"),
-    thread: Thread = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
-) -> None:
-    """Write a thread as JSON: its tasks with their history, and what was said."""
-    from .chat import write_file
-    from .problems import InputError
-
-    with open_threads(given_settings(tools=False)) as opened:
-        text = opened.export(existing_thread(opened, thread))
-    if str(file) == "-":
-        typer.echo(text)
-        return
-    if file.exists() and not force:
-        raise InputError(f"{file} exists already: use --force to overwrite it")
-    write_file(file, text + "\n")
-
-
-@app.command(
-    "import",
-    epilog=examples(
-        "taskloom import trip.json",
-        "taskloom import trip.json --thread trip --force",
-    ),
-)
-def import_thread(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="File that `export` wrote; - for standard input.")
-    ],
-    thread: Thread = None,
-    user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Whose thread it is.")] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace the tasks of a thread that has some.")
-    ] = False,
-) -> None:
-    """Load an export into a thread; without --thread, into a new one."""
-    from taskloom.memory.tasks import GraphError
-
-    from .problems import InputError
-
-    text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    context = context_for(named_user(user), None)
-    with open_threads(given_settings(tools=False)) as opened:
-        name = checked_thread(thread) or new_thread(opened)
-        if opened.tasks(name) and not force:
-            raise InputError(f"thread {name!r} has tasks: use --force to replace them by the import")
-        try:
-            reply = opened.load(text.decode("utf-8-sig", "replace"), thread=name, context=context).reply
-        except GraphError as error:
-            raise InputError(f"{file}: {error}") from error
-    whose = f" --user {quote(user)}" if user else ""
-    typer.echo(f"{reply} Go on with: {program()} chat --thread {quote(name)}{whose}")
+app.registered_commands += threads.registered_commands  # in the order of the help
 
 
 @app.command(

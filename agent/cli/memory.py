@@ -136,9 +136,10 @@ def _forget_all(user: str, *, threads: bool, yes: bool) -> None:
         mine = [info.thread for info in opened.threads() if info.user == user]
         found = mine if threads else []
         count = longterm.store.count(user) + len(longterm.outbox.waiting(user))
-        what = _count(count) + (
-            f" and {len(found)} thread{'s' if len(found) != 1 else ''}" if threads else ""
-        )
+        files = _files(longterm, user)
+        parts = [_count(count), *([_count(files, "file")] if files else [])]
+        parts += [_count(len(found), "thread")] if threads else []
+        what = " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
         if not yes:
             typer.confirm(f"Forget {what} of {user!r} for good?", abort=True)
         for thread in mine:
@@ -348,8 +349,14 @@ def _named(longterm: LongTerm, user: str, key: str) -> AnyRecord:
     raise _wrong(f"{len(found)} records begin with {key!r}: give more of the id")
 
 
-def _count(number: int) -> str:
-    return f"{number:,} record{'' if number == 1 else 's'}"
+def _count(number: int, what: str = "record") -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _files(longterm: LongTerm, user: str) -> int:
+    """How many files a user has in the folder of the memory tool."""
+    with longterm.outbox.files.of(user) as tree:
+        return sum(size is not None for size in tree.paths().values())
 
 
 def _show(found: Any) -> None:

@@ -33,6 +33,8 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
     from taskloom.memory.tasks import GraphError
     from taskloom.tools.errors import ToolError
 
+    from .picture import PictureError
+
     match error:
         case ThreadBusyError():
             return f"{error}: close it there or try again later (TASKLOOM_LOCK_TIMEOUT sets how long to wait)"
@@ -42,7 +44,7 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
             return f"another process holds {error.lock_file}: try again later"
         case InputError() | GraphError() | SchemaError() | StoreError() | OutboxError() | ToolError():
             return str(error)
-        case UnknownTypeError() | MissingLibraryError() | DatabaseError():
+        case UnknownTypeError() | MissingLibraryError() | DatabaseError() | PictureError():
             return str(error)
         case Exception() if type(error).__module__.startswith("psycopg"):  # loaded only where it is used
             words = " ".join(str(error).split())

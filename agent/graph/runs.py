@@ -15,7 +15,7 @@ from langchain_core.runnables.config import ensure_config
 from langchain_core.runnables.graph import Graph
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import StateUpdate
+from langgraph.types import StateSnapshot, StateUpdate
 
 from taskloom.agent.turn.state import Context, Input, Output, State
 
@@ -54,6 +54,21 @@ class InputError(ValueError):
         )
 
 
+class MissingCheckpointError(RuntimeError):
+    """A run, or a look at the state, names a checkpoint that the thread does not have, or no longer has."""
+
+    def __init__(self, thread: str, checkpoint: str, kept: Sequence[CheckpointTuple]) -> None:
+        """kept: the checkpoints that there are, the latest first."""
+        begins = "none is kept"
+        if kept:
+            first = kept[-1].checkpoint
+            turn = turn_of(first["channel_values"]).number
+            begins = f"what is kept begins with {first['id']}, of turn {turn}"
+        super().__init__(
+            f"thread {thread!r} has no checkpoint {checkpoint!r}: it was pruned, or was never there; {begins}"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a run keeps its state: a saver, and what it finds the latest state of the thread by."""
@@ -67,6 +82,10 @@ class Place:
         """What a saver is asked with."""
         return {"configurable": {"thread_id": self.thread, "checkpoint_ns": self.space}}
 
+    def at(self, checkpoint: str) -> RunnableConfig:
+        """What a saver is asked with for one checkpoint."""
+        return {"configurable": {**self.config["configurable"], "checkpoint_id": checkpoint}}
+
     def owner(self) -> str:
         """Whose thread it is: the user of its first turn; '' where there is none."""
         latest = self.saver.get_tuple(self.config)
@@ -78,6 +97,21 @@ class Place:
         if latest is None or _owner_in(latest):
             return _owner_in(latest)
         return next(iter(_speakers([one async for one in self.saver.alist(self.config)])), "")
+
+    def check(self, checkpoint: str | None) -> None:
+        """See to it that a checkpoint is there, if one is named; LangGraph would begin with an empty state.
+
+        Raises:
+            MissingCheckpointError: it is not.
+        """
+        if checkpoint and self.saver.get_tuple(self.at(checkpoint)) is None:
+            raise MissingCheckpointError(self.thread, checkpoint, [*self.saver.list(self.config)])
+
+    async def check_async(self, checkpoint: str | None) -> None:
+        """See `check`."""
+        if checkpoint and await self.saver.aget_tuple(self.at(checkpoint)) is None:
+            kept = [one async for one in self.saver.alist(self.config)]
+            raise MissingCheckpointError(self.thread, checkpoint, kept)
 
     def has(self, noted: dict[str, Any]) -> bool:
         """Whether there is a checkpoint with this in its metadata."""
@@ -147,6 +181,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             InputError: there is something in the input that no turn takes; nothing was written.
             ForeignThreadError: the thread is another user's; nothing was written.
             ThreadBusyError: the other run took too long; nothing was written, and one can try again.
+            MissingCheckpointError: it is to begin at a checkpoint that is not there; nothing was written.
         """
         given = self._given(config)
         _check_input(input, given)
@@ -156,6 +191,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             return
         with exclusive(place.saver, place.thread, place.space, self.patience):
             check_owner(_speaker(context, given), place.thread, place.owner())
+            place.check(_named(given))
             if call := self._call(given):
                 config = call.config(config, new=call.resuming and not place.has(call.filter))
             if TASK not in given:  # else what is resumed is the caller's
@@ -178,6 +214,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
                 held = exclusive_async(place.saver, place.thread, place.space, self.patience)
                 await stack.enter_async_context(held)
                 check_owner(_speaker(context, given), place.thread, await place.owner_async())
+                await place.check_async(_named(given))
                 if call := self._call(given):
                     new = call.resuming and not await place.has_async(call.filter)
                     config = call.config(config, new=new)
@@ -187,6 +224,24 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             await stack.enter_async_context(aclosing(parts))
             async for part in parts:
                 yield part
+
+    def get_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
+        """See `Pregel.get_state`.
+
+        Raises:
+            MissingCheckpointError: it is to be that of a checkpoint that is not there.
+        """
+        given = self._given(config)
+        if (named := _named(given)) and (place := self._place(given)):
+            place.check(named)
+        return super().get_state(config, subgraphs=subgraphs)
+
+    async def aget_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
+        """See `get_state`."""
+        given = self._given(config)
+        if (named := _named(given)) and (place := self._place(given)):
+            await place.check_async(named)
+        return await super().aget_state(config, subgraphs=subgraphs)
 
     def bulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
@@ -251,6 +306,12 @@ def _check_input(given: Any, configurable: Mapping[str, Any]) -> None:
     if isinstance(given, Mapping) and TASK not in configurable:
         for name in given.keys() - Input.__annotations__.keys():
             raise InputError(str(name))
+
+
+def _named(given: Mapping[str, Any]) -> str | None:
+    """The checkpoint of the graph's own thread that is to be gone on from, if one is named."""
+    inside = TASK in given or given.get("checkpoint_ns")
+    return None if inside else given.get("checkpoint_id")
 
 
 def _without_handlers(drawn: Graph) -> Graph:

@@ -278,6 +278,15 @@ class LongTerm:
         self.outbox.add(user, facts)
         self.write_soon()
 
+    def put(self, user: str, records: Sequence[AnyRecord]) -> None:
+        """Write records as they are, past what decides on facts; they are kept when this has returned.
+
+        Raises:
+            StoreError: they cannot be written.
+        """
+        with self._flushing:
+            self.store.put(user, records)
+
     def session(
         self, user: str, turns: Sequence[Exchange], tasks: TaskGraph, *, closed: bool, ended: bool = False
     ) -> bool:

@@ -3,12 +3,15 @@
 from taskloom.agent.graph.plain import STORED, UnknownTypeError
 
 from .checkpoints import CompactSerializer
+from .pruning import Keep, Pruned
 from .store import ThreadBusyError, ThreadInfo, Threads
 from .taskloom import Taskloom
 
 __all__ = [
     "STORED",
     "CompactSerializer",
+    "Keep",
+    "Pruned",
     "Taskloom",
     "ThreadBusyError",
     "ThreadInfo",

@@ -153,12 +153,7 @@ class WarmSaver(SqliteSaver):
         super().delete_thread(thread_id)
 
     def _keep(self, key: tuple[str, str], target: str, found: Mapping[str, DeltaChannelHistory]) -> None:
-        values = {}
-        for name, history in found.items():
-            channel = DELTA_CHANNELS[name]
-            channel = channel.from_checkpoint(_fresh(history.get("seed", channel.typ())))
-            channel.replay_writes(history["writes"])
-            values[name] = channel.get()
+        values = {name: replayed(name, history) for name, history in found.items()}
         with self._guard:
             self._warm[key] = (target, values)
             self._warm.move_to_end(key)
@@ -184,6 +179,14 @@ class WarmSaver(SqliteSaver):
             ).fetchall()
         rows.sort(key=lambda row: writes_sort_key(*row[:3]))
         return [(row[1], row[3], self.serde.loads_typed((row[4], row[5]))) for row in rows]
+
+
+def replayed(name: str, history: DeltaChannelHistory) -> Any:
+    """What a delta channel held after its history, in a container of its own."""
+    channel = DELTA_CHANNELS[name]
+    channel = channel.from_checkpoint(_fresh(history.get("seed", channel.typ())))
+    channel.replay_writes(history["writes"])
+    return channel.get()
 
 
 def _fresh(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,10 +19,12 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from taskloom.agent.graph.access import turn_of
 from taskloom.agent.graph.locks import ThreadBusyError, exclusive, lock_file
+from taskloom.agent.graph.plain import plain_saver
 from taskloom.agent.graph.runs import Place
 from taskloom.memory.private import keep_private
 
 from .checkpoints import WarmSaver
+from .pruning import DELETIONS, Keep, Pruned, Root, SharedThreadError, Size, cut_of, first_said, roots_of
 
 __all__ = ["ThreadBusyError", "ThreadInfo", "Threads", "run_config"]
 
@@ -56,6 +58,26 @@ class Shelf(Protocol):
 
     def beginnings(self, thread: str) -> list[tuple[str, str]]:
         """The thread with the ids of its first two checkpoints."""
+        ...
+
+    def links(self, thread: str) -> list[tuple[str, str | None]]:
+        """The ids of all checkpoints of a thread, each with its parent's."""
+        ...
+
+    def prune(self, thread: str, first: str, roots: Sequence[Root], *, dry: bool) -> Size:
+        """Put roots in place and delete what is before the first checkpoint, all of it or nothing.
+
+        Calls of subgraphs go as a whole, once all of one is before that.
+
+        Args:
+            thread: the thread.
+            first: the id of the oldest checkpoint that stays.
+            roots: checkpoints that stay without their parents, made whole.
+            dry: only see what would go.
+
+        Returns:
+            What went, or would go.
+        """
         ...
 
     def cleared(self, thread: str) -> None:
@@ -120,6 +142,36 @@ class SqliteShelf:
                 (thread,),
             ).fetchall()
 
+    def links(self, thread: str) -> list[tuple[str, str | None]]:
+        """See `Shelf`."""
+        with self.saver.cursor(transaction=False) as cursor:
+            return cursor.execute(
+                "SELECT checkpoint_id, parent_checkpoint_id FROM checkpoints "
+                "WHERE checkpoint_ns = '' AND thread_id = ?",
+                (thread,),
+            ).fetchall()
+
+    def prune(self, thread: str, first: str, roots: Sequence[Root], *, dry: bool) -> Size:
+        """See `Shelf`."""
+        serde = plain_saver(self.saver).serde
+        with self.saver.lock, self.saver.conn as connection:  # commits at the end, or rolls back
+            connection.execute("BEGIN IMMEDIATE")
+            before = _size(connection, thread)
+            for root in roots:
+                kind, data = serde.dumps_typed(root.checkpoint)
+                connection.execute(
+                    "UPDATE checkpoints SET parent_checkpoint_id = NULL, type = ?, checkpoint = ? "
+                    "WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id = ?",
+                    (kind, data, thread, root.checkpoint["id"]),
+                )
+            for statement in DELETIONS:
+                given = statement.format(thread=":thread", first=":first", writes="writes")
+                connection.execute(given, {"thread": thread, "first": first})
+            gone = before.less(_size(connection, thread))
+            if dry:
+                connection.rollback()
+        return gone
+
     def cleared(self, thread: str) -> None:
         """See `Shelf`."""
         self._lock_file(thread).unlink(missing_ok=True)
@@ -145,6 +197,17 @@ class SqliteShelf:
 
     def _lock_file(self, thread: str) -> Path:
         return self._locks / f"{hashlib.sha256(thread.encode()).hexdigest()[:32]}.lock"
+
+
+def _size(connection: sqlite3.Connection, thread: str) -> Size:
+    count, held = connection.execute(
+        "SELECT COUNT(*), TOTAL(LENGTH(checkpoint) + LENGTH(metadata)) FROM checkpoints WHERE thread_id = ?",
+        (thread,),
+    ).fetchone()
+    (written,) = connection.execute(
+        "SELECT TOTAL(LENGTH(value)) FROM writes WHERE thread_id = ?", (thread,)
+    ).fetchone()
+    return Size(count, int(held + written))
 
 
 class Threads:
@@ -210,11 +273,15 @@ class Threads:
         return Place(self.saver, thread)
 
     def _title(self, thread: str) -> str:
-        """What was said in the first turn; the first checkpoint may be an empty one to hold the writes."""
+        """What was said in the first turn; the first checkpoint may be an empty one to hold the writes.
+
+        The first one of a thread that was pruned has all messages until then.
+        """
+        saver = plain_saver(self.saver)
         for _, checkpoint in self._shelf.beginnings(thread):
-            found = self.saver.get_tuple(run_config(thread, checkpoint_id=checkpoint))
+            found = saver.get_tuple(run_config(thread, checkpoint_id=checkpoint))
             if found and (turn := turn_of(found.checkpoint["channel_values"])).number:
-                return turn.utterance
+                return first_said(found.checkpoint) or turn.utterance
         return ""
 
     def delete(self, thread: str) -> None:
@@ -226,6 +293,40 @@ class Threads:
         with self.still(thread):
             self.saver.delete_thread(thread)
             self._shelf.cleared(thread)
+
+    def prune(self, thread: str, keep: Keep, *, dry: bool = False) -> Pruned:
+        """Delete old checkpoints of a thread; killed midway, all of them are there or none.
+
+        Its state is as before, with all messages and the whole history of its tasks. What cannot be had any
+        more is the state as it was then.
+
+        Args:
+            thread: the thread.
+            keep: what stays.
+            dry: only see what would go.
+
+        Raises:
+            ThreadBusyError: it was in use for longer than `wait`.
+            SharedThreadError: several users spoke in it.
+        """
+        with self.lock(thread), self.still(thread):
+            place = self.place(thread)
+            if not self._always_owned(thread) and len(place.speakers()) > 1:
+                raise SharedThreadError(thread)
+            if (cut := cut_of(place, keep)) is None:
+                return Pruned(thread, 0, Size(0, 0))
+            roots = roots_of(place, self._shelf.links(thread), cut.first)
+            return Pruned(thread, cut.turns, self._shelf.prune(thread, cut.first, roots, dry=dry))
+
+    def _always_owned(self, thread: str) -> bool:
+        """Whether a thread had an owner in its first turn; the first checkpoint may be an empty one."""
+        keys = [key for _, key in self._shelf.beginnings(thread)]
+        found = [self.saver.get_tuple(run_config(thread, checkpoint_id=key)) for key in keys]
+        return any(one.checkpoint["channel_values"].get("owner") for one in found if one)
+
+    def beginning(self, thread: str) -> str:
+        """The id of the oldest checkpoint of a thread; it is another one once it was pruned."""
+        return next((checkpoint for _, checkpoint in self._shelf.beginnings(thread)), "")
 
     def compact(self) -> None:
         """Take what was deleted off the disk: no byte of it stays in files of ours."""

@@ -31,6 +31,7 @@ from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.state import Context, Turn, tasks_in
 from taskloom.memory.tasks import TaskGraph
 
+from .pruning import Keep, Pruned
 from .store import Shelf, SqliteShelf, ThreadInfo, Threads, run_config
 
 Show = Callable[[str, str], None]
@@ -192,8 +193,12 @@ class Taskloom:
         return self._turn(_resume(decision), thread, context, ask, show)
 
     def state(self, thread: str = "main") -> StateSnapshot:
-        """The state of a thread, as LangGraph gives it."""
-        return self.graph.get_state(run_config(thread))
+        """The state of a thread, as LangGraph gives it; read anew if the thread was pruned meanwhile."""
+        while True:
+            beginning = self._threads.beginning(thread)
+            found = self.graph.get_state(run_config(thread))
+            if self._threads.beginning(thread) == beginning:
+                return found
 
     def tasks(self, thread: str = "main") -> TaskGraph:
         """The tasks of a thread; empty for one that does not exist."""
@@ -231,6 +236,10 @@ class Taskloom:
         if self.tools is not None:  # a thread of the same name is to find no calls of this one
             journal = self.tools.journal
             journal.close([entry.key for entry in journal.open(thread)])
+
+    def prune(self, thread: str, keep: Keep, *, dry: bool = False) -> Pruned:
+        """Delete old checkpoints of a thread, see `Threads.prune`."""
+        return self._threads.prune(thread, keep, dry=dry)
 
     def compact(self) -> None:
         """Take what was deleted off the disk."""
