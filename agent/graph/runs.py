@@ -6,7 +6,7 @@ Whoever is refused leaves nothing: it is found out before LangGraph writes the i
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack, ExitStack, aclosing
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
@@ -191,15 +191,33 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
     def bulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> RunnableConfig:
-        """See `Pregel.bulk_update_state`; edits of tasks are of the turn that they come after."""
+        """See `Pregel.bulk_update_state`; edits of tasks are of the turn that they come after.
+
+        Raises:
+            ThreadBusyError: a run on the thread took too long; nothing was written.
+        """
+        with ExitStack() as stack:
+            if place := self._place(self._given(config)):  # else a run would write over the edit
+                stack.enter_context(exclusive(place.saver, place.thread, place.space, self.patience))
+            return self.update_held(config, supersteps)
+
+    def update_held(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """See `bulk_update_state`; for whoever keeps other runs off the thread already."""
         return super().bulk_update_state(config, date_edits(supersteps, self.get_state(config).values))
 
     async def abulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> RunnableConfig:
         """See `bulk_update_state`."""
-        state = await self.aget_state(config)
-        return await super().abulk_update_state(config, date_edits(supersteps, state.values))
+        update = super().abulk_update_state
+        async with AsyncExitStack() as stack:
+            if place := self._place(self._given(config)):
+                held = exclusive_async(place.saver, place.thread, place.space, self.patience)
+                await stack.enter_async_context(held)
+            state = await self.aget_state(config)
+            return await update(config, date_edits(supersteps, state.values))
 
     def get_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
         """See `Pregel.get_graph`; nodes that only answer for one that failed are not drawn."""
