@@ -12,7 +12,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,14 @@ from langgraph_sdk import get_sync_client
 from pydantic import SecretStr, ValidationError
 
 from taskloom.agent.graph.auth import Refused, authenticate
+from taskloom.agent.graph.databases import OUTBOX
+from taskloom.agent.graph.wiring import longterm_of
 from taskloom.agent.settings import Settings
+from taskloom.memory.outbox import Outbox
+from taskloom.memory.records import Fact
 
 ROOT = Path(__file__).parent.parent
+FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"
 SETTINGS = {
     "LANGGRAPH_CLI_NO_ANALYTICS": "1",
     "LANGGRAPH_NO_VERSION_CHECK": "true",
@@ -38,8 +44,18 @@ TRAVEL = '''
 def search_flights(destination: str, date: str) -> str:
     """Look up when planes leave."""
     return f"10:40 to {destination} on {date}"
+
+def reserve(destination: str, seat: str) -> str:
+    """Reserve a seat."""
+    with open("reserved.txt", "a") as effects:
+        effects.write(f"{seat} to {destination}\\n")
+    return f"{seat} reserved"
 '''
-TOOLS = "tools: [{use: travel:search_flights, needs: [destination, date], gives: flights}]"
+TOOLS = """
+tools:
+  - {use: travel:search_flights, needs: [destination, date], gives: flights}
+  - {use: travel:reserve, needs: [destination, seat], gives: reservation, side_effects: true}
+"""
 AUTH = """
 from langgraph_sdk import Auth
 
@@ -52,9 +68,14 @@ async def who(headers):
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the server; what it keeps is in `home` there."""
+    return tmp_path_factory.mktemp("server")
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[Any]:
     """A client of the project's graph, with a file of tools, and of one of scripted parts."""
-    home = tmp_path_factory.mktemp("server")
     (home / "travel.py").write_text(TRAVEL)
     (home / "agent.yaml").write_text(TOOLS)
     with serving(home) as url, get_sync_client(url=url) as client:
@@ -245,12 +266,79 @@ def test_the_one_who_calls_is_the_user_and_cannot_claim_to_be_another(tmp_path: 
             assert say(ann, thread, "set t1 x")["turn"]["number"] == 2
 
 
-def test_memory_is_written_by_a_graph_of_its_own(server: Any, thread: str) -> None:
-    said = message("Book a hotel in Bergen for two people")
-    server.runs.wait(thread, "taskloom", input=said, context={"user_id": "eve"})
-    first = server.runs.wait(None, "consolidate", input={}, context={"user_id": "eve"})
-    assert first["waiting"] == 0
-    assert server.runs.wait(None, "consolidate", input={})["written"] == 0
+def test_memory_is_written_by_a_graph_of_its_own(server: Any, home: Path) -> None:
+    """Of one user, or of all; records wait that another process left there."""
+    at = datetime(2026, 5, 1, tzinfo=UTC)
+    (home / "home").mkdir(mode=0o700, exist_ok=True)
+
+    def written(attempt: int) -> list[tuple[int, int]]:
+        with closing(Outbox(home / "home" / OUTBOX)) as outbox:
+            for user, word in (("eve", "Zyxquartz"), ("eve", "figs"), ("fay", "Wvuobsidian")):
+                outbox.add(user, [Fact(id=f"f{attempt} {word}", text=f"Mia likes {word} of {attempt}", at=at)])
+        contexts: list[dict[str, Any]] = [{"user_id": "eve"}, {"user_id": "eve"}, {}, {}]
+        done = [dict(server.runs.wait(None, "consolidate", input={}, context=one)) for one in contexts]
+        return [(one["written"], one["waiting"]) for one in done]
+
+    # What an earlier turn has left to be written a moment later may take these with it, but once.
+    attempt = next(n for n in range(3) if written(n) == [(2, 0), (0, 0), (1, 0), (0, 0)])
+    longterm = longterm_of(Settings(home=home / "home"), wait=30)
+    assert longterm is not None
+    with closing(longterm):
+        kept = {user: {one.id for one in longterm.store.records(user)} for user in ("eve", "fay")}
+    assert kept["eve"] >= {f"f{attempt} Zyxquartz", f"f{attempt} figs"}
+    assert f"f{attempt} Wvuobsidian" in kept["fay"]
+
+
+@pytest.mark.attack
+def test_what_is_approved_six_times_at_once_is_done_once(server: Any, home: Path) -> None:
+    effects, context = home / "reserved.txt", {"user_id": "dan"}
+    effects.unlink(missing_ok=True)
+    rounds = 20 if FULL else 2
+    for turn in range(rounds):
+        thread = str(server.threads.create()["thread_id"])
+        said = message(f"Plan a trip. The destination is Rome and the seat is {turn}A.")
+        asked = server.runs.wait(thread, "taskloom", input=said, context=context)
+        assert asked["__interrupt__"][0]["value"]["action"] == "call", asked
+
+        def approve(_: int, thread: str = thread) -> None:
+            yes = {"resume": {"approve": True}}
+            how: Any = {"multitask_strategy": "enqueue", "raise_error": False}
+            server.runs.wait(thread, "taskloom", command=yes, context=context, **how)
+
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(approve, range(6)))
+        values = server.threads.get_state(thread)["values"]
+        assert values["turn"]["number"] == 1
+        assert [one["type"] for one in values["messages"]] == ["human", "ai"]
+        assert effects.read_text().splitlines() == [f"{one}A to Rome" for one in range(turn + 1)]
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("strategy", ["reject", "interrupt", "rollback"])
+def test_whoever_is_not_queued_loses_nothing_that_was_acknowledged(
+    server: Any, thread: str, strategy: Any
+) -> None:
+    """Whatever a client wants to become of a run that is at work: what is answered is kept, all else gone."""
+
+    def one(text: str) -> str:
+        try:
+            done = say(server, thread, text, multitask_strategy=strategy)
+        except Exception:  # noqa: BLE001  # refused, or taken back for another one
+            return ""
+        turn = done.get("turn", {})  # of a run that was stopped, what was there before it
+        return text.removeprefix("task ") if turn.get("utterance") == text and turn["reply"] else ""
+
+    acknowledged: list[str] = []
+    for turn in range(3):
+        with ThreadPoolExecutor(6) as pool:
+            acknowledged += filter(None, pool.map(one, [f"task job{turn}_{n}" for n in range(6)]))
+    say(server, thread, "task last", multitask_strategy="enqueue")
+    values = server.threads.get_state(thread)["values"]
+    titles = [task["title"] for task in values["tasks"].values()]
+    assert len(set(titles)) == len(titles)
+    assert acknowledged
+    assert set(acknowledged) <= set(titles)
+    assert values["turn"]["number"] == len(titles)
 
 
 KEYS = {"ann": "ann-shows-this-key", "bob": "bob-shows-this-key"}
@@ -387,7 +475,7 @@ def test_six_at_once_on_one_thread(server: Any, thread: str) -> None:
     def one(text: str) -> None:
         say(server, thread, text, multitask_strategy="enqueue")
 
-    rounds = 100 if os.environ.get("HYPOTHESIS_PROFILE") == "full" else 2
+    rounds = 100 if FULL else 2
     for turn in range(rounds):
         with ThreadPoolExecutor(6) as pool:
             list(pool.map(one, [f"task job{turn}_{n}" for n in range(6)]))
