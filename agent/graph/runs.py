@@ -22,7 +22,7 @@ from taskloom.agent.turn.state import Context, Input, Output, State
 from .access import context_from, turn_of
 from .approvals import answered
 from .edits import date_edits
-from .locks import exclusive, exclusive_async
+from .locks import check_thread, exclusive, exclusive_async
 from .nested import TASK, HostCall
 from .plain import plain_saver
 
@@ -145,6 +145,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
 
         Raises:
             InputError: there is something in the input that no turn takes; nothing was written.
+            ThreadNameError: no database takes such a name of a thread.
             ForeignThreadError: the thread is another user's; nothing was written.
             ThreadBusyError: the other run took too long; nothing was written, and one can try again.
         """
@@ -256,8 +257,9 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         """Where a run keeps its state; None where it keeps none, or none of its own beside its caller's."""
         config: RunnableConfig = {"configurable": dict(given)}
         saver, thread = super()._resolve_checkpointer(config) if given else None, given.get("thread_id")
-        if not isinstance(saver, BaseCheckpointSaver) or not thread:
+        if not isinstance(saver, BaseCheckpointSaver) or thread is None:
             return None
+        check_thread(str(thread))
         if self.checkpointer is True:
             space = self._own_checkpoint_config(config)["configurable"].get("checkpoint_ns", "")
             return Place(saver, str(thread), str(space))
