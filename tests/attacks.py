@@ -16,12 +16,14 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "runs at once on one thread: nothing lost or doubled, no effect twice": (
         "test_at_once", "test_savers::test_six", "test_savers::test_what_is_approved",
         "test_savers::test_two_savers", "test_savers::test_processes", "test_savers::test_a_killed_run",
-        "test_server::test_six", "test_server::test_what_is_approved", "test_server::test_whoever_is_not_queued",
+        "test_server::test_six", "test_server::test_what_is_approved",
+        "test_server::test_whoever_is_not_queued",
     ),
     "nobody is called, nothing is written outside the home": ("test_quiet",),
     "files are their owner's alone": ("test_private",),
     "users of a server: who they are, and what is not there for them": (
-        "test_server::test_the_one_who_calls", "test_server::test_nobody", "test_server::test_what_is_one_users",
+        "test_server::test_the_one_who_calls", "test_server::test_nobody",
+        "test_server::test_what_is_one_users",
         "test_server::test_schedules", "test_server::test_what_else_reaches", "test_server::test_tokens",
         "test_server::test_a_public_key", "test_server::test_keys", "test_server::test_without_keys",
         "test_server::test_what_nothing_is_said_of", "test_mcp_server::test_only_the_key",
@@ -31,7 +33,9 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "time grows with the text, whatever it is made of": (
         "test_long_texts",
     ),
-    "66 faults of a model cost a turn nothing but the model": ("test_model_faults", "test_llm::test_a_damaged_reply"),
+    "66 faults of a model cost a turn nothing but the model": (
+        "test_model_faults", "test_llm::test_a_damaged_reply",
+    ),
     "what is nested deeply or has thousands of digits is refused in words": ("test_deep_inputs",),
     "no answer is an approval by accident": ("test_approvals",),
     "code of a model stays in its sandbox, and says nothing that it could not leave as a result": (
@@ -46,7 +50,8 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "calls from any node of a host are on one thread": ("test_embedding",),
     "schemas, drawing, pieces and events for an interface": (
         "test_server::test_schemas", "test_server::test_the_graph_is_drawn", "test_graph::test_schemas_are",
-        "test_graph::test_the_drawing", "test_graph::test_a_reply_by_template", "test_graph::test_a_run_tells",
+        "test_graph::test_the_drawing", "test_graph::test_a_reply_by_template",
+        "test_graph::test_a_run_tells",
     ),
     "an image has no secret of the checkout": ("test_packaging::test_an_image",),
     "PostgreSQL carries threads, calls and the queue": ("test_postgres", "test_savers"),
@@ -83,5 +88,6 @@ def table(outcomes: Mapping[str, str]) -> list[str]:
         counts = {outcome: found.count(outcome) for outcome in dict.fromkeys(sorted(found))}
         held = "HELD " if counts.keys() <= {"passed", "skipped"} and counts.get("passed") else "OPEN "
         told = ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "not run"
-        lines.append(f"{held} {tried}: {told} ({', '.join(dict.fromkeys(n.partition('::')[0] for n in names))})")
+        files = ", ".join(dict.fromkeys(name.partition("::")[0] for name in names))
+        lines.append(f"{held} {tried}: {told} ({files})")
     return lines

@@ -15,7 +15,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -34,6 +33,7 @@ from taskloom.agent.cli.main import app, main
 from taskloom.agent.cli.problems import InputError, explain
 from taskloom.agent.cli.screen import Stream, find_tasks, safe, task_history, task_tree
 from taskloom.agent.cli.script import Line, Played, read_script
+from taskloom.agent.graph.plain import DamagedError
 from taskloom.agent.graph.wiring import JOURNAL
 from taskloom.agent.threads.store import ThreadBusyError, Threads
 from taskloom.agent.threads.taskloom import Taskloom
@@ -746,7 +746,7 @@ def database_error(name: str) -> sqlite3.Error:
         (database_error("SQLITE_READONLY"), "set TASKLOOM_HOME"),
         (database_error("SQLITE_CORRUPT"), "is damaged (words)"),
         (database_error("SQLITE_IOERR_WRITE"), "check the disk"),
-        (zlib.error("incorrect header check"), "is damaged (incorrect header check)"),
+        (DamagedError("incorrect header check"), "is damaged (incorrect header check)"),
         (database_error("SQLITE_ERROR"), "words: `taskloom doctor` shows more"),
         (OSError(errno.ENOSPC, "No space left", "/x/y"), "the disk is full: make room for /x/y"),
         (PermissionError(13, "Permission denied", "/home/t/locks"), "set TASKLOOM_HOME"),

@@ -50,8 +50,8 @@ def check_thread(thread: str) -> None:
     """
     if len(thread) > _LONGEST or _UNKEPT.search(thread):
         raise ThreadNameError(
-            f"a thread cannot be called {thread[:40]!r}: its id has {_LONGEST:,} characters at most, none of them"
-            " NUL or a lone surrogate"
+            f"a thread cannot be called {thread[:40]!r}: its id has {_LONGEST:,} characters at most, none of"
+            " them NUL or a lone surrogate"
         )
 
 
