@@ -760,6 +760,33 @@ def test_errors_name_the_fix(error: Exception, told: str) -> None:
     assert "\n" not in text
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("LOCK_TIMEOUT", "inf"), ("LOCK_TIMEOUT", "1e15"), ("LOCK_TIMEOUT", "nan"), ("MODEL_TIMEOUT", "inf"),
+        ("ACT_SECONDS", "1e15"), ("CHROMA_URL", "http://[::1"), ("CHROMA_URL", "http://a:99999"),
+        ("EXPERIENCE_PERIOD", "1.5"), ("MCP_USER", "a\nb"), ("MCP_THREAD", "x" * 3000),
+    ],
+)  # fmt: skip
+def test_settings_that_cannot_be_are_told_of(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(f"TASKLOOM_{name}", value)
+    for command in (("mcp",),) if name.startswith("MCP") else (("doctor",), ("threads",)):
+        told = invoke(*command, code=1).stderr
+        assert "please report" not in told
+        assert name in told or "characters at most" in told
+
+
+@pytest.mark.parametrize("user", ["a\x1b[2J", "a\nb", "\u202ex", "x" * 1000])
+def test_a_user_who_cannot_be_called_so(invoke: Invoke, tmp_path: Path, user: str) -> None:
+    script = tmp_path / "s.json"
+    script.write_text('["Plan a trip"]')
+    for command in (("run", script, "--thread", "q"), ("chat",), ("import", script)):
+        told = invoke(*map(str, command), "--user", user, code=1).stderr
+        assert "none of them a control character: take another --user" in told
+
+
 def test_an_error_that_nobody_thought_of(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     assert explain(ZeroDivisionError()) is None
     monkeypatch.setattr(Taskloom, "threads", lambda _: 1 / 0)

@@ -23,6 +23,7 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
     from filelock import Timeout
 
     from taskloom.agent.graph.databases import DatabaseError, MissingLibraryError
+    from taskloom.agent.graph.locks import ThreadNameError
     from taskloom.agent.graph.plain import DamagedError, UnknownTypeError
     from taskloom.agent.graph.runs import ForeignThreadError
     from taskloom.agent.threads.store import ThreadBusyError
@@ -46,6 +47,10 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
         case Exception() if type(error).__module__.startswith("psycopg"):  # loaded only where it is used
             words = " ".join(str(error).split())
             return f"PostgreSQL failed: {words}: check that it is running; `taskloom doctor` shows more"
+        case ThreadNameError():
+            return f"{error}: take another --thread"
+        case ValidationError(title="Context"):
+            return f"{error.errors(include_url=False, include_input=False)[0]['msg']}: take another --user"
         case ValidationError(title="Settings"):
             return _settings_fault(error)
         case sqlite3.Error() | DamagedError():
