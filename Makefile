@@ -68,7 +68,7 @@ test: install  ## run the tests (ARGS='-k name' for some, COVERAGE=1 to measure,
 	$(BIN)/python -m pytest -n $(WORKERS) $(COV) $(ARGS)
 
 attack: install  ## the attack alone, in full, on this machine: kills, damage, full disks, faults, others' data, hostile text
-	HYPOTHESIS_PROFILE=full timeout 3600 $(BIN)/python -m pytest -n $(WORKERS) -m attack $(ARGS)
+	HYPOTHESIS_PROFILE=full timeout 7200 $(BIN)/python -m pytest -n $(WORKERS) --timeout 1800 -m attack $(ARGS)
 
 check: $(EXTRAS)  ## all that has to hold: tests with coverage and more examples, lint, types, imports, wheel
 	$(MAKE) test COVERAGE=1 PROFILE=check

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -13,6 +14,7 @@ from taskloom.memory.policies import Addition, Deletion
 
 Style = Literal["template", "model", "auto"]
 KEY_LENGTH = 16
+WEEK = 604_800.0  # seconds; what waits longer than the system can count fails
 
 
 class Settings(BaseSettings):
@@ -97,7 +99,7 @@ class Settings(BaseSettings):
         default=5, ge=0, description="Most tool calls that the model may choose in one turn."
     )
     act_seconds: float = Field(
-        default=300.0, gt=0, description="Most seconds for all tool calls of one turn."
+        default=300.0, gt=0, le=WEEK, description="Most seconds for all tool calls of one turn."
     )
     act_tokens: int = Field(
         default=50_000,
@@ -105,12 +107,17 @@ class Settings(BaseSettings):
         description="Tokens used in a turn after which the model chooses no more tool calls.",
     )
     model_timeout: float = Field(
-        default=20.0, gt=0, description="Seconds to wait for the model to read a message or write a reply."
+        default=20.0,
+        gt=0,
+        le=WEEK,
+        description="Seconds to wait for the model to read a message or write a reply.",
     )
     mcp_user: str = Field(
         default="local", min_length=1, description="Whose plan and memory `taskloom mcp` serves."
     )
-    mcp_thread: str = Field(default="main", min_length=1, description="Which thread `taskloom mcp` serves.")
+    mcp_thread: str = Field(
+        default="main", min_length=1, max_length=200, description="Which thread `taskloom mcp` serves."
+    )
     mcp_key: SecretStr | None = Field(
         default=None,
         min_length=16,
@@ -129,13 +136,22 @@ class Settings(BaseSettings):
     )
     jwt_audience: str | None = Field(default=None, description="What the `aud` of such tokens must be.")
     lock_timeout: float = Field(
-        default=30.0, gt=0, description="Seconds to wait for a thread that is in use."
+        default=30.0, gt=0, le=WEEK, description="Seconds to wait for a thread that is in use."
     )
 
     @field_validator("home", "tools")
     @classmethod
     def _expand(cls, path: Path | None) -> Path | None:
         return None if path is None else path.expanduser().absolute()
+
+    @field_validator("openai_base_url", "chroma_url")
+    @classmethod
+    def _check_address(cls, address: str | None) -> str | None:
+        try:
+            _ = address and urlsplit(address).port
+        except ValueError:
+            raise ValueError("must be an address such as http://localhost:8000") from None
+        return address
 
     @field_validator("api_keys")
     @classmethod

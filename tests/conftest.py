@@ -6,11 +6,13 @@ import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from taskloom.agent import settings as environment
+from tests.attacks import ATTACKS, is_one, table
 from tests.postgres_server import PostgresServer, programs
 
 settings.register_profile(
@@ -30,6 +32,27 @@ for name in [
 for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES"):
     os.environ.pop(name, None)
 os.environ["TERM"] = "xterm-256color"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What the table of attacks names is one."""
+    for item in items:
+        if any(is_one(item.nodeid, names) for names in ATTACKS.values()):
+            item.add_marker("attack")
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """The table of `make attack`."""
+    if config.option.markexpr != "attack":
+        return
+    outcomes: dict[str, str] = {}
+    for outcome in ("passed", "skipped", "xfailed", "failed", "error"):
+        for report in terminalreporter.stats.get(outcome, ()):
+            outcomes[report.nodeid] = outcome  # one that fails in a part of it has failed
+    terminalreporter.section("what was tried")
+    for line in table(outcomes):
+        terminalreporter.write_line(line)
 
 
 def pytest_collection_finish() -> None:

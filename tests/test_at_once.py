@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -191,7 +192,12 @@ def test_what_is_approved_six_times_at_once_is_done_once(saver: Callable[..., An
 
 
 class Slow(Commands):
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = threading.Event()
+
     def read(self, utterance: str, view: View) -> Reading:
+        self.begun.set()
         time.sleep(0.3 if "slow" in utterance else 0)
         return super().read(utterance, view)
 
@@ -211,6 +217,31 @@ def test_whoever_does_not_wait_is_refused_and_can_try_again() -> None:
         first.result()
     assert graph.invoke(said("task other"), CONFIG)["turn"].number == 2
     whole(graph, graph.get_state(CONFIG).values, 2)
+
+
+@pytest.mark.parametrize("saver", [in_memory, on_disk])
+@pytest.mark.filterwarnings("ignore:.*unregistered type")
+def test_an_edit_by_hand_during_a_run_is_kept_or_refused(saver: Callable[..., Any], tmp_path: Path) -> None:
+    edit = {"tasks": {"t1": {"value": "Oslo"}}}
+    with saver(tmp_path) as made, ThreadPoolExecutor(1) as pool:
+        interpreter = Slow()
+        graph = build_graph(services(interpreter=interpreter), checkpointer=made)
+        hasty = build_graph(services(), checkpointer=made, patience=0)
+        graph.invoke(said("task trip"), CONFIG)
+        for turn in (2, 3):
+            interpreter.begun.clear()
+            running = pool.submit(graph.invoke, said(f"task slow{turn}"), CONFIG)
+            assert interpreter.begun.wait(30)
+            with pytest.raises(ThreadBusyError, match="'one' is in use"):
+                hasty.update_state(CONFIG, edit)
+            if turn == 2:
+                graph.update_state(CONFIG, edit)
+            elif saver is in_memory:
+                asyncio.run(graph.aupdate_state(CONFIG, {"tasks": {"t1": {"value": "Bonn"}}}))
+            running.result()
+            tasks = graph.get_state(CONFIG).values["tasks"]
+            assert tasks["t1"].value == ("Bonn" if turn == 3 and saver is in_memory else "Oslo")
+            assert len(tasks) == turn
 
 
 def test_a_stream_that_is_left_gives_the_thread_back() -> None:

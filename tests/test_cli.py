@@ -15,7 +15,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -34,6 +33,7 @@ from taskloom.agent.cli.main import app, main
 from taskloom.agent.cli.problems import InputError, explain
 from taskloom.agent.cli.screen import Stream, find_tasks, safe, task_history, task_tree
 from taskloom.agent.cli.script import Line, Played, read_script
+from taskloom.agent.graph.plain import DamagedError
 from taskloom.agent.graph.wiring import JOURNAL
 from taskloom.agent.threads.store import ThreadBusyError, Threads
 from taskloom.agent.threads.taskloom import Taskloom
@@ -748,7 +748,7 @@ def database_error(name: str) -> sqlite3.Error:
         (database_error("SQLITE_READONLY"), "set TASKLOOM_HOME"),
         (database_error("SQLITE_CORRUPT"), "is damaged (words)"),
         (database_error("SQLITE_IOERR_WRITE"), "check the disk"),
-        (zlib.error("incorrect header check"), "is damaged (incorrect header check)"),
+        (DamagedError("incorrect header check"), "is damaged (incorrect header check)"),
         (database_error("SQLITE_ERROR"), "words: `taskloom doctor` shows more"),
         (OSError(errno.ENOSPC, "No space left", "/x/y"), "the disk is full: make room for /x/y"),
         (PermissionError(13, "Permission denied", "/home/t/locks"), "set TASKLOOM_HOME"),
@@ -760,6 +760,33 @@ def test_errors_name_the_fix(error: Exception, told: str) -> None:
     assert text is not None
     assert told in text
     assert "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("LOCK_TIMEOUT", "inf"), ("LOCK_TIMEOUT", "1e15"), ("LOCK_TIMEOUT", "nan"), ("MODEL_TIMEOUT", "inf"),
+        ("ACT_SECONDS", "1e15"), ("CHROMA_URL", "http://[::1"), ("CHROMA_URL", "http://a:99999"),
+        ("EXPERIENCE_PERIOD", "1.5"), ("MCP_USER", "a\nb"), ("MCP_THREAD", "x" * 3000),
+    ],
+)  # fmt: skip
+def test_settings_that_cannot_be_are_told_of(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(f"TASKLOOM_{name}", value)
+    for command in (("mcp",),) if name.startswith("MCP") else (("doctor",), ("threads",)):
+        told = invoke(*command, code=1).stderr
+        assert "please report" not in told
+        assert name in told or "characters at most" in told
+
+
+@pytest.mark.parametrize("user", ["a\x1b[2J", "a\nb", "\u202ex", "x" * 1000])
+def test_a_user_who_cannot_be_called_so(invoke: Invoke, tmp_path: Path, user: str) -> None:
+    script = tmp_path / "s.json"
+    script.write_text('["Plan a trip"]')
+    for command in (("run", script, "--thread", "q"), ("chat",), ("import", script)):
+        told = invoke(*map(str, command), "--user", user, code=1).stderr
+        assert "none of them a control character: take another --user" in told
 
 
 def test_an_error_that_nobody_thought_of(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -369,6 +369,13 @@ def test_what_is_plain_beyond_doubt_needs_no_second_call(server: OpenAIServer, t
     assert len(server.requests) == 1
 
 
+def test_a_fence_inside_a_text_is_of_the_text(server: OpenAIServer) -> None:
+    """As where a value that is quoted back has one."""
+    told = {"act": "chat", "value": "Noted: ```json [1] ``` as you said."}
+    reading = read(server, [Say(says(told))])
+    assert (reading.by, reading.note, [step.act for step in reading.steps]) == ("model", "", ["chat"])
+
+
 # ---- malformed replies ----------------------------------------------------------------------------
 
 

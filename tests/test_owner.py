@@ -13,14 +13,16 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command
+from pydantic import ValidationError
 from typer.testing import CliRunner, Result
 
 from taskloom.agent.cli.main import app
 from taskloom.agent.graph import build
 from taskloom.agent.graph.build import Taskgraph, build_graph
+from taskloom.agent.graph.locks import ThreadNameError
 from taskloom.agent.graph.runs import ForeignThreadError
 from taskloom.agent.settings import Settings
-from taskloom.agent.threads.store import Threads
+from taskloom.agent.threads.store import Threads, run_config
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.state import Context
 from tests.scripted import services
@@ -274,3 +276,49 @@ def test_forgetting_another_speaker_takes_nothing_of_the_owner(
             "a": (2, "ann"), "b": (2, "ann")
         }  # fmt: skip
     assert MINE in taskloom("memory", "list", "--user", "ann", "--json").stdout
+
+
+ODD_USERS = ("a\0b", "\ud800", "ann\x1b[2J", "ann\n", "\u202enna", "a\x9bb", "x" * 1_000_000)
+ODD_THREADS = ("a\0b", "\ud800", "x" * 1_000_000)
+
+
+@pytest.mark.parametrize("user", ODD_USERS, ids=range(len(ODD_USERS)))
+def test_a_user_who_cannot_be_called_so_is_refused_in_words(graph: Taskgraph, user: str) -> None:
+    config: RunnableConfig = {"configurable": {"thread_id": "odd"}}
+    with pytest.raises(ValidationError, match="none of them a control character"):
+        Context(user_id=user)
+    context: Any = {"user_id": user}
+    with pytest.raises(ValueError, match="none of them a control character"):
+        graph.invoke(said("task x"), config, context=context)
+    assert not graph.get_state(config).values
+
+
+@pytest.mark.parametrize("thread", ODD_THREADS, ids=range(len(ODD_THREADS)))
+def test_a_thread_that_cannot_be_called_so_is_refused_in_words(
+    graph: Taskgraph, tmp_path: Path, thread: str
+) -> None:
+    config: RunnableConfig = {"configurable": {"thread_id": thread}}
+    with pytest.raises(ThreadNameError, match="a thread cannot be called"):
+        graph.invoke(said("task x"), config)
+    with pytest.raises(ThreadNameError), Taskloom(Threads(tmp_path), services()) as app:
+        app.talk("task x", thread=thread)
+    assert [path.name for path in (tmp_path / "locks").iterdir()] == ["setup.lock"]
+
+
+LIKE = (("ann", "Ann"), ("ann", "ann "), ("é", "e\u0301"), ("a/b", "a_b"), ("ﬁ", "fi"), ("../ann", "ann"))
+
+
+@pytest.mark.parametrize("pair", LIKE, ids=map(ascii, LIKE))
+@pytest.mark.parametrize("thread", ["", "../../etc/passwd", "a\nb", "\u202e"], ids=ascii)
+def test_who_is_called_nearly_the_same_is_another(pair: tuple[str, str], thread: str, tmp_path: Path) -> None:
+    with Taskloom.open(Settings(home=tmp_path)) as app:
+        mine, other = (Context(user_id=user) for user in pair)
+        app.talk("Book a hotel in Bergen", thread=thread, context=mine)
+        with pytest.raises(ForeignThreadError):
+            app.talk("Where is the hotel?", thread=thread, context=other)
+        with pytest.raises(ForeignThreadError):
+            app.graph.invoke(said("Where is the hotel?"), run_config(thread), context=other)
+        assert app.longterm is not None
+        app.longterm.flush()
+        assert app.longterm.store.records(pair[0])
+        assert not app.longterm.store.records(pair[1])

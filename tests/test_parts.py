@@ -17,12 +17,12 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
 from taskloom.agent.parts.calls import carry_out, next_turn
-from taskloom.agent.parts.channel import called, merge_plan, todos
+from taskloom.agent.parts.channel import called, joined, merge_plan, todos
 from taskloom.agent.parts.middleware import TaskMemoryMiddleware
 from taskloom.agent.parts.prompt import plan_prompt
 from taskloom.agent.parts.tools import task_memory_tools
 from taskloom.memory.retrieve import tokens
-from taskloom.memory.tasks import TaskGraph
+from taskloom.memory.tasks import DEPTH, TaskGraph, TaskNode
 
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "host"}}
 Call = tuple[str, dict[str, Any]]
@@ -191,6 +191,36 @@ def test_writes_give_the_same_plan_however_they_are_batched() -> None:
     for cut in range(len(writes)):
         assert merge_plan(merge_plan({}, writes[:cut]), writes[cut:]) == whole
     assert [node.status for node in whole.values()] == ["open", "open"]
+
+
+def chained(deep: int) -> dict[str, TaskNode]:
+    above = {number: f"t{number - 1}" if number > 1 else None for number in range(1, deep + 1)}
+    return {f"t{n}": TaskNode(id=f"t{n}", slot=f"s{n}", title=f"step {n}", parent=above[n]) for n in above}
+
+
+HOSTILE: dict[str, dict[str, Any]] = {
+    "a long title": {"title": "x" * 200_000}, "a long value": {"value": "y" * 1_000_000},
+    "what steers": {"title": "x\x1b[2J\u202e\x9b", "value": "\0"}, "no title": {"title": ""},
+    "no slot": {"slot": ""}, "half a character": {"title": "a\ud800"}, "itself": {"depends_on": ("t1", "t9")},
+    "part of itself": {"parent": "t1"}, "part of nothing": {"parent": "t7"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("named", HOSTILE)
+def test_no_plan_of_a_sub_agent_ends_the_run_that_takes_it_in(named: str) -> None:
+    odd = TaskNode.model_validate({"id": "t1", "slot": "a", "title": "odd", **HOSTILE[named]})
+    good = TaskNode(id="t2", slot="b", title="good")
+    plan = merge_plan({}, [joined({"t1": odd, "t2": good}, "look it\x1b up", None, 1)])
+    assert TaskGraph(plan).faults() == []
+    assert TaskGraph.from_json(TaskGraph(plan).to_json()) == TaskGraph(plan)
+    assert next(node.title for node in plan.values()) == "look it up"
+    assert "good" in {node.title for node in plan.values()}
+
+
+def test_what_is_too_deep_in_the_plan_of_a_sub_agent_is_left_out() -> None:
+    plan = merge_plan({}, [joined(chained(3 * DEPTH), "look", None, 1)])
+    assert TaskGraph.from_json(TaskGraph(plan).to_json()) == TaskGraph(plan)
+    assert [node.title for node in plan.values()] == ["look", *(f"step {n}" for n in range(1, DEPTH))]
 
 
 def test_the_prompt_holds_to_its_budget_and_to_its_fence() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -126,6 +127,8 @@ def test_an_exception_is_told_as_python_tells_it(sandbox: Sandbox) -> None:
     [
         ("{1, 2}", "TypeError: `result` must be JSON: Object of type set is not JSON serializable"),
         ("float('nan')", "ValueError: `result` must be JSON: Out of range float values"),
+        ("['a\\ud800b']", "ValueError: `result` must be JSON: '\\ud800' is half of a character"),
+        ("{'\\udfff': 1}", "ValueError: `result` must be JSON: '\\udfff' is half of a character"),
         ("'x' * 20000", "ValueError: `result` has 20013 bytes of JSON, more than 10000"),
     ],
 )
@@ -574,6 +577,8 @@ def test_a_value_of_code_that_did_not_come_to_its_end_is_none(sandbox: Sandbox, 
 def test_what_code_reports_itself_is_no_more_than_its_result(sandbox: Sandbox) -> None:
     forged, plain = sandbox.run(FORGE, {"forged": '{"value": "x"}'}), sandbox.run("result = 'x'")
     assert (forged.ok, forged.value, forged.stopped) == (plain.ok, plain.value, plain.stopped)
+    longer = json.dumps({"value": "x" * QUICK.output})  # than a result may be, and shorter than a report
+    assert not sandbox.run(FORGE, {"forged": longer}).ok
 
 
 def test_an_endless_report_is_stopped(sandbox: Sandbox) -> None:

@@ -1,8 +1,11 @@
 """The development server, started on a free port in a folder of its own, with the SDK as its client."""
 
 import asyncio
+import base64
+import hmac
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -12,20 +15,30 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import jwt
 import pytest
-from langgraph_sdk import get_sync_client
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from langgraph_sdk import Auth, get_sync_client
+from langgraph_sdk.errors import NotFoundError
 from pydantic import SecretStr, ValidationError
 
-from taskloom.agent.graph.auth import Refused, authenticate
+from taskloom.agent.graph.auth import KeyFault, Refused, authenticate, check_key, refuse
+from taskloom.agent.graph.databases import OUTBOX
+from taskloom.agent.graph.wiring import longterm_of
 from taskloom.agent.settings import Settings
+from taskloom.memory.outbox import Outbox
+from taskloom.memory.records import Fact
 
 ROOT = Path(__file__).parent.parent
+FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"
 SETTINGS = {
     "LANGGRAPH_CLI_NO_ANALYTICS": "1",
     "LANGGRAPH_NO_VERSION_CHECK": "true",
@@ -38,8 +51,18 @@ TRAVEL = '''
 def search_flights(destination: str, date: str) -> str:
     """Look up when planes leave."""
     return f"10:40 to {destination} on {date}"
+
+def reserve(destination: str, seat: str) -> str:
+    """Reserve a seat."""
+    with open("reserved.txt", "a") as effects:
+        effects.write(f"{seat} to {destination}\\n")
+    return f"{seat} reserved"
 '''
-TOOLS = "tools: [{use: travel:search_flights, needs: [destination, date], gives: flights}]"
+TOOLS = """
+tools:
+  - {use: travel:search_flights, needs: [destination, date], gives: flights}
+  - {use: travel:reserve, needs: [destination, seat], gives: reservation, side_effects: true}
+"""
 AUTH = """
 from langgraph_sdk import Auth
 
@@ -52,9 +75,14 @@ async def who(headers):
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the server; what it keeps is in `home` there."""
+    return tmp_path_factory.mktemp("server")
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[Any]:
     """A client of the project's graph, with a file of tools, and of one of scripted parts."""
-    home = tmp_path_factory.mktemp("server")
     (home / "travel.py").write_text(TRAVEL)
     (home / "agent.yaml").write_text(TOOLS)
     with serving(home) as url, get_sync_client(url=url) as client:
@@ -245,12 +273,81 @@ def test_the_one_who_calls_is_the_user_and_cannot_claim_to_be_another(tmp_path: 
             assert say(ann, thread, "set t1 x")["turn"]["number"] == 2
 
 
-def test_memory_is_written_by_a_graph_of_its_own(server: Any, thread: str) -> None:
-    said = message("Book a hotel in Bergen for two people")
-    server.runs.wait(thread, "taskloom", input=said, context={"user_id": "eve"})
-    first = server.runs.wait(None, "consolidate", input={}, context={"user_id": "eve"})
-    assert first["waiting"] == 0
-    assert server.runs.wait(None, "consolidate", input={})["written"] == 0
+def test_memory_is_written_by_a_graph_of_its_own(server: Any, home: Path) -> None:
+    """Of one user, or of all; records wait that another process left there."""
+    at = datetime(2026, 5, 1, tzinfo=UTC)
+    (home / "home").mkdir(mode=0o700, exist_ok=True)
+
+    def written(attempt: int) -> list[tuple[int, int]]:
+        with closing(Outbox(home / "home" / OUTBOX)) as outbox:
+            for user, word in (("eve", "Zyxquartz"), ("eve", "figs"), ("fay", "Wvuobsidian")):
+                outbox.add(
+                    user, [Fact(id=f"f{attempt} {word}", text=f"Mia likes {word} of {attempt}", at=at)]
+                )
+        contexts: list[dict[str, Any]] = [{"user_id": "eve"}, {"user_id": "eve"}, {}, {}]
+        done = [dict(server.runs.wait(None, "consolidate", input={}, context=one)) for one in contexts]
+        return [(one["written"], one["waiting"]) for one in done]
+
+    # What an earlier turn has left to be written a moment later may take these with it, but once.
+    attempt = next(n for n in range(3) if written(n) == [(2, 0), (0, 0), (1, 0), (0, 0)])
+    longterm = longterm_of(Settings(home=home / "home"), wait=30)
+    assert longterm is not None
+    with closing(longterm):
+        kept = {user: {one.id for one in longterm.store.records(user)} for user in ("eve", "fay")}
+    assert kept["eve"] >= {f"f{attempt} Zyxquartz", f"f{attempt} figs"}
+    assert f"f{attempt} Wvuobsidian" in kept["fay"]
+
+
+@pytest.mark.attack
+def test_what_is_approved_six_times_at_once_is_done_once(server: Any, home: Path) -> None:
+    effects, context = home / "reserved.txt", {"user_id": "dan"}
+    effects.unlink(missing_ok=True)
+    rounds = 20 if FULL else 2
+    for turn in range(rounds):
+        thread = str(server.threads.create()["thread_id"])
+        said = message(f"Plan a trip. The destination is Rome and the seat is {turn}A.")
+        asked = server.runs.wait(thread, "taskloom", input=said, context=context)
+        assert asked["__interrupt__"][0]["value"]["action"] == "call", asked
+
+        def approve(_: int, thread: str = thread) -> None:
+            yes = {"resume": {"approve": True}}
+            how: Any = {"multitask_strategy": "enqueue", "raise_error": False}
+            server.runs.wait(thread, "taskloom", command=yes, context=context, **how)
+
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(approve, range(6)))
+        values = server.threads.get_state(thread)["values"]
+        assert values["turn"]["number"] == 1
+        assert [one["type"] for one in values["messages"]] == ["human", "ai"]
+        assert effects.read_text().splitlines() == [f"{one}A to Rome" for one in range(turn + 1)]
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("strategy", ["reject", "interrupt", "rollback"])
+def test_whoever_is_not_queued_loses_nothing_that_was_acknowledged(
+    server: Any, thread: str, strategy: Any
+) -> None:
+    """Whatever a client wants to become of a run that is at work: what is answered is kept, all else gone."""
+
+    def one(text: str) -> str:
+        try:
+            done = say(server, thread, text, multitask_strategy=strategy)
+        except Exception:  # noqa: BLE001  # refused, or taken back for another one
+            return ""
+        turn = done.get("turn", {})  # of a run that was stopped, what was there before it
+        return text.removeprefix("task ") if turn.get("utterance") == text and turn["reply"] else ""
+
+    acknowledged: list[str] = []
+    for turn in range(3):
+        with ThreadPoolExecutor(6) as pool:
+            acknowledged += filter(None, pool.map(one, [f"task job{turn}_{n}" for n in range(6)]))
+    say(server, thread, "task last", multitask_strategy="enqueue")
+    values = server.threads.get_state(thread)["values"]
+    titles = [task["title"] for task in values["tasks"].values()]
+    assert len(set(titles)) == len(titles)
+    assert acknowledged
+    assert set(acknowledged) <= set(titles)
+    assert values["turn"]["number"] == len(titles)
 
 
 KEYS = {"ann": "ann-shows-this-key", "bob": "bob-shows-this-key"}
@@ -351,6 +448,117 @@ def test_what_is_one_users_is_not_there_for_another(guarded: str) -> None:
         assert ann.store.get_item(("notes",), "one")["value"] == {"text": "secret"}
 
 
+def status_of(call: Callable[[], Any]) -> int:
+    """What the server answers to a call, 200 where it is done."""
+    try:
+        call()
+    except httpx.HTTPStatusError as told:
+        return told.response.status_code
+    return 200
+
+
+def test_schedules_are_not_there_for_another(guarded: str) -> None:
+    with caller(guarded, "ann") as ann, caller(guarded, "bob") as bob:
+        thread = ann.threads.create()["thread_id"]
+        never = {"schedule": "0 0 1 1 *", "input": message("task dinner")}
+        mine = [
+            ann.crons.create_for_thread(thread, "scripted", **never)["cron_id"],
+            ann.crons.create("scripted", metadata={"owner": "bob"}, **never)["cron_id"],
+        ]
+        assert {one["cron_id"] for one in ann.crons.search()} == {*mine}
+        assert bob.crons.search() == bob.crons.search(thread_id=thread) == []
+        assert bob.crons.search(metadata={"owner": "ann"}) == []
+        assert (ann.crons.count(), bob.crons.count(), bob.crons.count(thread_id=thread)) == (2, 0, 0)
+        for cron in mine:
+            hidden: list[Callable[[], Any]] = [
+                lambda cron=cron: bob.http.get(f"/runs/crons/{cron}"),  # type: ignore[misc]
+                lambda cron=cron: bob.crons.update(cron, enabled=False),  # type: ignore[misc]
+                lambda cron=cron: bob.crons.delete(cron),  # type: ignore[misc]
+            ]
+            assert [status_of(call) for call in hidden] == [404] * 3
+        assert status_of(lambda: bob.crons.create_for_thread(thread, "scripted", **never)) == 404
+        assert {one["cron_id"] for one in ann.crons.search()} == {*mine}
+        theirs = bob.crons.create("scripted", **never)["cron_id"]
+        assert [one["cron_id"] for one in bob.crons.search()] == [theirs]
+        assert theirs not in {one["cron_id"] for one in ann.crons.search()}
+        for client, crons in ((ann, mine), (bob, [theirs])):
+            for cron in crons:
+                client.crons.delete(cron)
+            assert client.crons.search() == []
+
+
+def test_what_else_reaches_over_all_users_reaches_ones_own(guarded: str) -> None:
+    with caller(guarded, "ann") as ann, caller(guarded, "bob") as bob:
+        thread = ann.threads.create()["thread_id"]
+        say(ann, thread, "task trip")
+        run = ann.runs.list(thread)[0]["run_id"]
+        before = ann.threads.get_state(thread)["checkpoint"]
+        mine = ann.assistants.create("scripted")["assistant_id"]
+        ann.store.put_item(("diary",), "one", {"text": "secret"})
+        assert bob.threads.count() == len(bob.threads.search(limit=100))
+        assert thread not in {one["thread_id"] for one in bob.threads.search(ids=[thread])}
+        assert bob.assistants.count() == len(bob.assistants.search(limit=100)) < ann.assistants.count()
+        hidden: list[Callable[[], Any]] = [
+            lambda: bob.assistants.get_versions(mine), lambda: bob.assistants.set_latest(mine, 1),
+            lambda: bob.assistants.get_graph(mine), lambda: bob.assistants.get_schemas(mine),
+            lambda: bob.assistants.get_subgraphs(mine),
+            lambda: bob.runs.cancel_many(thread_id=thread, run_ids=[run]),
+            lambda: bob.runs.create_batch([{"assistant_id": mine, "input": message("ask t1")}]),
+        ]  # fmt: skip
+        answers = [status_of(call) for call in hidden]
+        assert answers[1:] == [404] * 6, answers
+        assert answers[0] == 404 or bob.assistants.get_versions(mine) == []
+        with pytest.raises(NotFoundError):
+            bob.threads.prune([thread])
+        assert ann.threads.get_state(thread)["checkpoint"] == before
+        assert bob.store.list_namespaces()["namespaces"] == []
+        bob.store.delete_item(("ann", "diary"), "one")
+        bob.store.delete_item(("diary",), "one")
+        assert ann.store.get_item(("diary",), "one")["value"] == {"text": "secret"}
+
+
+def refused_or_done(client: Any, thread: str | None, said: Any, more: Any) -> tuple[dict[str, Any], str]:
+    """What a run gives, or why it is refused."""
+    try:
+        return dict(client.runs.wait(thread, "scripted", input=said, **more)), ""
+    except Exception as told:  # noqa: BLE001  # of the server, or what the run raised
+        return {}, f"{getattr(getattr(told, 'response', None), 'status_code', '')} {told}"
+
+
+def test_nobody_becomes_another_by_what_a_run_is_configured_with(guarded: str) -> None:
+    with caller(guarded, "ann") as ann, caller(guarded, "bob") as bob:
+        thread, own = (client.threads.create()["thread_id"] for client in (ann, bob))
+        say(ann, thread, "task secret; put t1 place Zyxquartz")
+        before = ann.threads.get_state(thread)["checkpoint"]
+        said = message("ask t2; task mine")
+        forged: list[dict[str, Any]] = [
+            {"config": {"configurable": {"langgraph_auth_user": {"identity": "ann"}}}},
+            {"config": {"configurable": {"langgraph_auth_user_id": "ann"}}},
+            {"config": {"configurable": {"thread_id": thread}}},
+            {"config": {"configurable": {"thread_id": thread, "__pregel_task_id": "x"}}},
+            {"config": {"configurable": {"user_id": "ann", "x-user": "ann"}}},
+            {"context": {"user_id": "ann"}},
+            {"checkpoint": {"thread_id": thread, "checkpoint_ns": ""}},
+            {"checkpoint": {**before, "thread_id": thread}},
+            {"checkpoint_id": before["checkpoint_id"]},
+            {"metadata": {"owner": "ann", "thread_id": thread, "user_id": "ann"}},
+        ]
+        for more in forged:
+            for place in (own, None):
+                done, why = refused_or_done(bob, place, said, more)
+                assert not why or re.search(r"\b4(00|03|04|22)\b|not found|belongs to another user", why), (
+                    more
+                )
+                assert "Zyxquartz" not in json.dumps(done), more
+                assert done.get("turn", {}).get("user", "bob") == "bob", more
+        assert ann.threads.get_state(thread)["checkpoint"] == before
+        # Nor by a state of one's own that says it is another's.
+        bob.threads.update_state(own, {"owner": "ann"})
+        with pytest.raises(Exception, match="belongs to another user"):
+            say(bob, own, "ask t1")
+        assert status_of(lambda: ann.threads.get_state(own)) == 404
+
+
 def test_without_keys_only_this_machine_is_served() -> None:
     here, there = ({"client": (host, 1)} for host in ("127.0.0.1", "203.0.113.9"))
     assert asyncio.run(authenticate({}, here))["identity"] == ""
@@ -373,6 +581,102 @@ def test_keys_are_known_from_headers_of_either_kind(monkeypatch: pytest.MonkeyPa
         asyncio.run(authenticate({"x-api-key": ""}))
 
 
+def pem(key: Any) -> str:
+    form = serialization.Encoding.PEM
+    if hasattr(key, "private_bytes"):
+        kind = serialization.PrivateFormat.PKCS8
+        return str(key.private_bytes(form, kind, serialization.NoEncryption()).decode())
+    return str(key.public_bytes(form, serialization.PublicFormat.SubjectPublicKeyInfo).decode())
+
+
+RSA, OTHER = (rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in "ab")
+SIGNERS: dict[str, Any] = {
+    "RS256": RSA,
+    "ES256": ec.generate_private_key(ec.SECP256R1()),
+    "EdDSA": ed25519.Ed25519PrivateKey.generate(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", SIGNERS)
+def test_tokens_signed_with_a_private_key_are_known_by_the_public_one(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public = pem(SIGNERS[how].public_key())
+    monkeypatch.setattr("taskloom.agent.graph.auth.settings", lambda: Settings(jwt_key=SecretStr(public)))
+
+    def user(**more: Any) -> str:
+        given = {"sub": "ann", "exp": time.time() + 600, **more}
+        key, alg = given.pop("key", SIGNERS[how]), given.pop("alg", how)
+        signed = jwt.encode({name: one for name, one in given.items() if one is not None}, key, algorithm=alg)
+        return told(signed)
+
+    def told(token: str) -> str:
+        try:
+            return str(asyncio.run(authenticate({"authorization": f"Bearer {token}"}))["identity"])
+        except Refused as refused:
+            return "" if refused.status_code == 401 else f"{refused.status_code}"
+
+    assert user() == "ann"
+    header, body, _ = jwt.encode({"sub": "ann", "exp": time.time() + 600}, RSA, algorithm="RS256").split(".")
+    by_public_text = hmac.new(public.encode(), f"{header}.{body}".encode(), "sha256").digest()
+    unsigned, as_secret = (base64.urlsafe_b64encode(json.dumps({"alg": alg}).encode()).decode().rstrip("=")
+                           for alg in ("none", "HS256"))  # fmt: skip
+    by_secret = hmac.new(public.encode(), f"{as_secret}.{body}".encode(), "sha256").digest()
+    signature, forged = (base64.urlsafe_b64encode(one).decode() for one in (by_public_text, by_secret))
+    refused = {
+        "another key": user(key=OTHER, alg="RS256"),
+        "out of date": user(exp=time.time() - 5), "never out of date": user(exp=None),
+        "of nobody": user(sub=None), "of an empty name": user(sub=""), "not yet": user(nbf=time.time() + 600),
+        "a name that steers": user(sub="ann\x1b[2J"), "a name with NUL": user(sub="ann\0"),
+        "half a character": user(sub="ann\ud800"),
+        "without end": user(exp=float("inf")), "an end that is no number": user(exp=float("nan")),
+        "the public key as a secret": told(f"{as_secret}.{body}.{forged}"),
+        "no signature": told(f"{unsigned}.{body}."), "a wrong one": told(f"{header}.{body}.{signature}"),
+        "noise": told("é.ü.ö"), "dots": told(".."), "long": told("a" * 100_000 + ".b.c"),
+    }  # fmt: skip
+    assert refused == dict.fromkeys(refused, "")
+
+
+SHORT = rsa.generate_private_key(public_exponent=65537, key_size=1024)  # noqa: S505  # as one is not to do
+WRONG_KEYS = {
+    "cut off": (pem(RSA.public_key())[:200], "cannot be read as a public key"),
+    "garbled": (pem(RSA.public_key()).replace("A", "!"), "cannot be read as a public key"),
+    "private": (pem(RSA), "is a private key"),
+    "too short": (pem(SHORT.public_key()), "2048 bits"),
+    "another curve": (pem(ec.generate_private_key(ec.SECP384R1()).public_key()), "RS256, ES256 or EdDSA"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG_KEYS)
+def test_a_public_key_that_is_not_right_is_told_of_at_the_start(wrong: str) -> None:
+    key, why = WRONG_KEYS[wrong]
+    with pytest.raises(KeyFault, match="TASKLOOM_JWT_KEY") as told:
+        check_key(Settings(jwt_key=SecretStr(key)))
+    assert why in str(told.value)
+    assert key[40:60] not in str(told.value)
+    done = subprocess.run(
+        [sys.executable, "-c", "import taskloom.agent.graph.auth"],
+        env={**os.environ, "TASKLOOM_JWT_KEY": key}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert why in done.stderr.splitlines()[-1]
+
+
+def test_keys_that_are_right_and_secrets_are_taken() -> None:
+    for key in (*(pem(one.public_key()) for one in SIGNERS.values()), SECRET):
+        check_key(Settings(jwt_key=SecretStr(key)))
+    check_key(Settings())
+
+
+def test_what_nothing_is_said_of_is_nobodys() -> None:
+    """A kind of thing that a later server may have."""
+    for user, may in (("ann", False), ("", True)):
+        asks = Auth.types.AuthContext(
+            user=SimpleNamespace(identity=user),
+            permissions=[], resource="store", action="put",
+        )  # fmt: skip
+        assert asyncio.run(refuse(asks, {})) is may
+
+
 @pytest.mark.parametrize(
     "keys", ["ann", "ann=short", "=a-key-of-no-one-at-all", "a=the-same-long-key,b=the-same-long-key"]
 )
@@ -387,7 +691,7 @@ def test_six_at_once_on_one_thread(server: Any, thread: str) -> None:
     def one(text: str) -> None:
         say(server, thread, text, multitask_strategy="enqueue")
 
-    rounds = 100 if os.environ.get("HYPOTHESIS_PROFILE") == "full" else 2
+    rounds = 100 if FULL else 2
     for turn in range(rounds):
         with ThreadPoolExecutor(6) as pool:
             list(pool.map(one, [f"task job{turn}_{n}" for n in range(6)]))

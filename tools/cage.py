@@ -282,7 +282,10 @@ def _value(value: object, most: int) -> bytes:
     import json
 
     try:
-        line = json.dumps({"value": value}, allow_nan=False).encode()
+        line = json.dumps({"value": value}, allow_nan=False, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        lone = ascii(error.object[error.start])
+        raise ValueError(f"`result` must be JSON: {lone} is half of a character, a lone surrogate") from None
     except (TypeError, ValueError) as error:
         raise type(error)(f"`result` must be JSON: {error}") from None
     if len(line) > most:

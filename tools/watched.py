@@ -173,7 +173,7 @@ def _result(ending: _Ending, limits: Limits, seconds: float) -> SandboxResult:
     ready, _, line = ending.streams["report"].partition(b"\n")
     if ready != b"ready" and not ending.stopped:
         raise UnavailableError(f"it could not be set up: {stderr.strip()[-500:] or ending.status}")
-    report = _read(line, ending.status)
+    report = _read(line, ending.status) if len(line) <= limits.output else None
     stopped = ending.stopped or _why(ending.status, report, limits)
     ok = not stopped and report is not None and "value" in report
     return SandboxResult(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import sqlite3
-import zlib
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -24,7 +23,8 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
     from filelock import Timeout
 
     from taskloom.agent.graph.databases import DatabaseError, MissingLibraryError
-    from taskloom.agent.graph.plain import UnknownTypeError
+    from taskloom.agent.graph.locks import ThreadNameError
+    from taskloom.agent.graph.plain import DamagedError, UnknownTypeError
     from taskloom.agent.graph.runs import ForeignThreadError
     from taskloom.agent.threads.store import ThreadBusyError
     from taskloom.agent.turn.schemas import SchemaError
@@ -49,9 +49,13 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
         case Exception() if type(error).__module__.startswith("psycopg"):  # loaded only where it is used
             words = " ".join(str(error).split())
             return f"PostgreSQL failed: {words}: check that it is running; `taskloom doctor` shows more"
+        case ThreadNameError():
+            return f"{error}: take another --thread"
+        case ValidationError(title="Context"):
+            return f"{error.errors(include_url=False, include_input=False)[0]['msg']}: take another --user"
         case ValidationError(title="Settings"):
             return _settings_fault(error)
-        case sqlite3.Error() | zlib.error():
+        case sqlite3.Error() | DamagedError():
             return _database_fault(error, (home or Path("~/.taskloom")) / "threads.sqlite")
         case OSError():
             return _system_fault(error, home)
@@ -74,7 +78,7 @@ def _database_fault(error: Exception, path: Path) -> str:
         return f"{path} is in use by another process: try again later"
     if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
         return f"{path} cannot be written: change its permissions, or set TASKLOOM_HOME to another folder"
-    if code.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")) or isinstance(error, zlib.error):
+    if code.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")) or not isinstance(error, sqlite3.Error):
         return f"{path} is damaged ({error}): move it away and restore a backup, or start again without it"
     if code.startswith("SQLITE_IOERR"):
         return f"{path} could not be read or written ({error}): check the disk and the room on it"

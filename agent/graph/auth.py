@@ -20,14 +20,59 @@ from taskloom.agent.settings import Settings, settings
 
 __all__ = ["auth"]
 
-if settings().jwt_key is not None and find_spec("jwt") is None:
-    raise ImportError("TASKLOOM_JWT_KEY needs another package: pip install 'taskloom[server]'")
-
 auth = Auth()
 Refused = Auth.exceptions.HTTPException
 
 _SIGNED = ("RS256", "ES256", "EdDSA")  # with a public key
 _SECRET = ("HS256",)
+_RSA_BITS = 2048  # RFC 7518, section 3.3
+
+
+class KeyFault(ValueError):
+    """TASKLOOM_JWT_KEY holds no key that tokens can be known by."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"TASKLOOM_JWT_KEY {why}: give a public key in PEM, for RS256, ES256 or EdDSA, all of its lines,"
+            " or a secret"
+        )
+
+
+def check_key(given: Settings) -> None:
+    """See to it that tokens can be known by the key of the settings, where there is one.
+
+    Raises:
+        ImportError: the package that reads tokens is not installed.
+        KeyFault: it is a PEM of another kind, or a broken one.
+    """
+    if given.jwt_key is None:
+        return
+    if find_spec("jwt") is None:
+        raise ImportError("TASKLOOM_JWT_KEY needs another package: pip install 'taskloom[server]'")
+    key = given.jwt_key.get_secret_value()
+    if _PEM not in key:
+        return
+    if "PRIVATE KEY" in key:
+        raise KeyFault("is a private key, which is for who makes tokens")
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+    try:
+        public = load_pem_public_key(key.encode())
+    except (ValueError, UnsupportedAlgorithm):
+        raise KeyFault("cannot be read as a public key") from None  # the library's words may hold parts of it
+    if isinstance(public, rsa.RSAPublicKey) and public.key_size < _RSA_BITS:
+        raise KeyFault(f"is an RSA key of less than {_RSA_BITS} bits")
+    known = isinstance(public, rsa.RSAPublicKey | ed25519.Ed25519PublicKey | ed448.Ed448PublicKey) or (
+        isinstance(public, ec.EllipticCurvePublicKey) and isinstance(public.curve, ec.SECP256R1)
+    )
+    if not known:
+        raise KeyFault("is a public key of another kind")
+
+
+_PEM = "-----BEGIN"
+check_key(settings())  # when the server starts
 
 
 @auth.authenticate
@@ -91,15 +136,16 @@ def _by_token(shown: str, given: Settings) -> str:
     import jwt
 
     key = given.jwt_key.get_secret_value()
-    public = "-----BEGIN" in key
+    public = _PEM in key
     try:
         told = jwt.decode(
             shown, key, algorithms=[*(_SIGNED if public else _SECRET)], audience=given.jwt_audience,
             options={"require": ["exp", "sub"], "verify_aud": given.jwt_audience is not None},
         )  # fmt: skip
-    except jwt.PyJWTError:
+    except (jwt.PyJWTError, ValueError, OverflowError):  # these of times that are none
         return ""
-    return str(told["sub"])
+    user = str(told["sub"])
+    return user if user.isprintable() else ""
 
 
 # ---- what belongs to whom -------------------------------------------------------------------------
@@ -142,6 +188,8 @@ async def own_part(ctx: Auth.types.AuthContext, value: MutableMapping[str, Any])
 def _mark(ctx: Auth.types.AuthContext, value: MutableMapping[str, Any]) -> None:
     """Write the owner over whatever the metadata of a request says."""
     if ctx.action in ("create", "update", "create_run"):
-        told = value["metadata"] = value.get("metadata") or {}  # the server looks at the same object
+        if (told := value.get("metadata")) is None:
+            told = value["metadata"] = {}
+        # The server looks at the same object, also where it is empty.
         told.pop("created_by", None)
         told["owner"] = ctx.user.identity

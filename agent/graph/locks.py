@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import sqlite3
 import sys
 import threading
@@ -23,6 +24,8 @@ from filelock import FileLock, Timeout
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 _POLL = 0.01  # seconds between two tries
+_LONGEST = 1000  # characters of a thread's id; PostgreSQL's index takes 2,704 bytes
+_UNKEPT = re.compile(r"[\0\ud800-\udfff]")
 _FILES = "SELECT file FROM pragma_database_list WHERE name = 'main'"  # '' for one in memory
 
 
@@ -33,6 +36,23 @@ class ThreadBusyError(RuntimeError):  # of the kinds whose words a server passes
     def on(cls, thread: str, waited: float) -> Self:
         """The error for a thread; waited: for how many seconds."""
         return cls(f"thread {thread!r} is in use by another process or run; waited {waited:g} s")
+
+
+class ThreadNameError(ValueError):
+    """A thread cannot be called so; nothing was written."""
+
+
+def check_thread(thread: str) -> None:
+    """See to it that any database can keep a thread of this name.
+
+    Raises:
+        ThreadNameError: it has a NUL or half of a character in it, or is very long.
+    """
+    if len(thread) > _LONGEST or _UNKEPT.search(thread):
+        raise ThreadNameError(
+            f"a thread cannot be called {thread[:40]!r}: its id has {_LONGEST:,} characters at most, none of"
+            " them NUL or a lone surrogate"
+        )
 
 
 class _Lock:

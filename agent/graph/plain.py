@@ -7,6 +7,9 @@ is still read.
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from typing import Any, Self
 
@@ -41,6 +44,25 @@ class UnknownTypeError(RuntimeError):
         )
 
 
+class DamagedError(RuntimeError):
+    """What is kept of a thread cannot be read."""
+
+
+@contextmanager
+def damage_told() -> Iterator[None]:
+    """Whatever reading a checkpoint fails with, it is one error; a database's own pass.
+
+    Raises:
+        DamagedError: in place of any other.
+    """
+    try:
+        yield
+    except (UnknownTypeError, DamagedError, sqlite3.Error):
+        raise
+    except Exception as error:  # bytes that were changed show as any kind of them
+        raise DamagedError(f"{type(error).__name__}: {' '.join(str(error).split())[:100]}") from error
+
+
 class PlainSerializer(JsonPlusSerializer):
     """A serializer that gives another one plain data, and makes models of what that gives back."""
 
@@ -57,9 +79,10 @@ class PlainSerializer(JsonPlusSerializer):
 
         Raises:
             UnknownTypeError: it holds a model that is none of the state's.
-            pydantic.ValidationError: it holds one that is not right.
+            DamagedError: it holds one that is not right, or cannot be read.
         """
-        return models(self._inner.loads_typed(data))
+        with damage_told():
+            return models(self._inner.loads_typed(data))
 
     def with_msgpack_allowlist(self, extra_allowlist: Any) -> PlainSerializer:  # noqa: ARG002
         """Itself: plain data needs no type to be allowed."""

@@ -6,7 +6,7 @@ Whoever is refused leaves nothing: it is found out before LangGraph writes the i
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack, ExitStack, aclosing
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
@@ -22,7 +22,7 @@ from taskloom.agent.turn.state import Context, Input, Output, State
 from .access import context_from, turn_of
 from .approvals import answered
 from .edits import date_edits
-from .locks import exclusive, exclusive_async
+from .locks import check_thread, exclusive, exclusive_async
 from .nested import TASK, HostCall
 from .plain import plain_saver
 
@@ -179,6 +179,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
 
         Raises:
             InputError: there is something in the input that no turn takes; nothing was written.
+            ThreadNameError: no database takes such a name of a thread.
             ForeignThreadError: the thread is another user's; nothing was written.
             ThreadBusyError: the other run took too long; nothing was written, and one can try again.
             MissingCheckpointError: it is to begin at a checkpoint that is not there; nothing was written.
@@ -246,15 +247,33 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
     def bulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> RunnableConfig:
-        """See `Pregel.bulk_update_state`; edits of tasks are of the turn that they come after."""
+        """See `Pregel.bulk_update_state`; edits of tasks are of the turn that they come after.
+
+        Raises:
+            ThreadBusyError: a run on the thread took too long; nothing was written.
+        """
+        with ExitStack() as stack:
+            if place := self._place(self._given(config)):  # else a run would write over the edit
+                stack.enter_context(exclusive(place.saver, place.thread, place.space, self.patience))
+            return self.update_held(config, supersteps)
+
+    def update_held(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """See `bulk_update_state`; for whoever keeps other runs off the thread already."""
         return super().bulk_update_state(config, date_edits(supersteps, self.get_state(config).values))
 
     async def abulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> RunnableConfig:
         """See `bulk_update_state`."""
-        state = await self.aget_state(config)
-        return await super().abulk_update_state(config, date_edits(supersteps, state.values))
+        update = super().abulk_update_state
+        async with AsyncExitStack() as stack:
+            if place := self._place(self._given(config)):
+                held = exclusive_async(place.saver, place.thread, place.space, self.patience)
+                await stack.enter_async_context(held)
+            state = await self.aget_state(config)
+            return await update(config, date_edits(supersteps, state.values))
 
     def get_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
         """See `Pregel.get_graph`; nodes that only answer for one that failed are not drawn."""
@@ -293,8 +312,9 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         """Where a run keeps its state; None where it keeps none, or none of its own beside its caller's."""
         config: RunnableConfig = {"configurable": dict(given)}
         saver, thread = super()._resolve_checkpointer(config) if given else None, given.get("thread_id")
-        if not isinstance(saver, BaseCheckpointSaver) or not thread:
+        if not isinstance(saver, BaseCheckpointSaver) or thread is None:
             return None
+        check_thread(str(thread))
         if self.checkpointer is True:
             space = self._own_checkpoint_config(config)["configurable"].get("checkpoint_ns", "")
             return Place(saver, str(thread), str(space))

@@ -145,7 +145,7 @@ def json_of(reply: str, *, as_is: bool = False) -> Any:
         raise WireError("far too long")
     body = re.sub(r"\A\s*<think>.*?</think>", "", reply, flags=re.DOTALL)
     fences = re.findall(r"```\w*\s(.*?)```", body, flags=re.DOTALL)
-    if len(fences) == 1:
+    if len(fences) == 1 and not body.lstrip().startswith(("{", "[")):  # else it stands in one of its texts
         body = fences[0]
     start = min((at for at in (body.find("{"), body.find("[")) if at >= 0), default=-1)
     if start < 0:

@@ -15,7 +15,8 @@ from typing_extensions import TypedDict
 from taskloom.agent.turn.state import SNAPSHOT_EVERY, merge_tasks, tasks_in
 from taskloom.memory.claims import answer
 from taskloom.memory.operations import Add, Complete, Link, Question, apply, free_slot
-from taskloom.memory.tasks import TaskGraph, TaskNode
+from taskloom.memory.shown import safe
+from taskloom.memory.tasks import LIMITS, TaskGraph, TaskNode
 
 from .calls import carry_out
 
@@ -82,7 +83,7 @@ def _with_plan(graph: TaskGraph, write: Mapping[str, Any]) -> TaskGraph:
     plan, turn = TaskGraph(tasks_in(write["join"])), write["turn"]
     top: str | None = write["under"] if write["under"] in graph else None
     if top is None or not graph[top].active:
-        title = " ".join(str(write["title"]).split())[:80] or "sub-agent"
+        title = safe(" ".join(str(write["title"]).split()))[:80].strip() or "sub-agent"
         added = apply(graph, Add(slot=free_slot(graph, None, "sub_agent"), title=title), turn=turn)
         graph, top = added.graph, added.changed[0]
     ids: dict[str, str] = {}
@@ -90,11 +91,14 @@ def _with_plan(graph: TaskGraph, write: Mapping[str, Any]) -> TaskGraph:
         for node in plan.subtree(root.id):
             parent = ids[node.parent] if node.parent else top
             one = Add(
-                slot=free_slot(graph, parent, node.slot), title=node.title, value=node.value, parent=parent,
+                slot=free_slot(graph, parent, _kept("slot", node.slot)), title=_kept("title", node.title),
+                value=None if node.value is None else _kept("value", node.value), parent=parent,
                 status=node.status, said="by a sub-agent",
             )  # fmt: skip
             outcome = apply(graph, one, turn=turn)
-            graph, ids[node.id] = outcome.graph, outcome.changed[0]
+            graph = outcome.graph
+            # What is too deep is left out, as nothing may end a run that takes the plan in.
+            ids[node.id] = outcome.changed[0] if outcome.changed else str(parent)
     for old, new in ids.items():
         for other in plan[old].depends_on:
             if other in ids:
@@ -102,3 +106,8 @@ def _with_plan(graph: TaskGraph, write: Mapping[str, Any]) -> TaskGraph:
     if ids and top != write["under"] and all(part.status in ("done", "filled") for part in graph.parts(top)):
         graph = apply(graph, Complete(task=top, said="by a sub-agent"), turn=turn).graph
     return graph
+
+
+def _kept(name: str, text: str) -> str:
+    """A text of a sub-agent's task as a task may have it: nothing in it steers, and it is not too long."""
+    return safe(text)[: LIMITS[name]].strip() or name

@@ -14,12 +14,18 @@ from typing import Any
 
 import ormsgpack
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import DeltaChannelHistory, PendingWrite, get_checkpoint_id, writes_sort_key
+from langgraph.checkpoint.base import (
+    CheckpointTuple,
+    DeltaChannelHistory,
+    PendingWrite,
+    get_checkpoint_id,
+    writes_sort_key,
+)
 from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_event_listener
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from taskloom.agent.graph.plain import STORED, UnknownTypeError
+from taskloom.agent.graph.plain import STORED, DamagedError, UnknownTypeError, damage_told
 from taskloom.agent.turn.calls import Call, ToolRun
 from taskloom.agent.turn.state import DELTA_CHANNELS, Pending, Turn
 
@@ -57,8 +63,12 @@ class CompactSerializer(JsonPlusSerializer):
 
         Raises:
             UnknownTypeError: it holds a type that is not allowed.
+            DamagedError: it cannot be read.
         """
-        kind, payload = data
+        with damage_told():
+            return self._loaded(*data)
+
+    def _loaded(self, kind: str, payload: bytes) -> Any:
         if kind.endswith(_ZLIB):
             kind, payload = kind.removesuffix(_ZLIB), zlib.decompress(payload)
         if kind == "msgpack" and any(sign in payload for sign in _SIGNS):
@@ -142,7 +152,20 @@ class WarmSaver(SqliteSaver):
         }
         if missing := [channel for channel in channels if channel not in found]:
             found |= super().get_delta_channel_history(config=config, channels=missing)
-        self._keep((thread, space), target, found)
+        with damage_told():  # what is read is replayed there
+            self._keep((thread, space), target, found)
+        return found
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """See `SqliteSaver.get_tuple`.
+
+        Raises:
+            DamagedError: the checkpoint, or what is noted of it, cannot be read.
+        """
+        with damage_told():
+            found = super().get_tuple(config)
+        if found is not None and not isinstance(found.checkpoint, dict):
+            raise DamagedError(f"a checkpoint is {type(found.checkpoint).__name__}")
         return found
 
     def delete_thread(self, thread_id: str) -> None:

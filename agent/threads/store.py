@@ -18,7 +18,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from taskloom.agent.graph.access import turn_of
-from taskloom.agent.graph.locks import ThreadBusyError, exclusive, lock_file
+from taskloom.agent.graph.locks import ThreadBusyError, check_thread, exclusive, lock_file
 from taskloom.agent.graph.plain import plain_saver
 from taskloom.agent.graph.runs import Place
 from taskloom.memory.private import keep_private
@@ -233,8 +233,10 @@ class Threads:
         """Hold a thread: nobody else in this or another process works on it meanwhile.
 
         Raises:
+            ThreadNameError: a thread cannot be called so.
             ThreadBusyError: it was in use for longer than `wait`.
         """
+        check_thread(thread)
         with self._guard:
             inside = self._inside.setdefault(thread, _Lock())
         if not inside.lock.acquire(timeout=self.wait):

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from langchain_core.messages import HumanMessage
-from langgraph.types import Command, Interrupt, StateSnapshot
+from langgraph.types import Command, Interrupt, StateSnapshot, StateUpdate
 
 from taskloom.agent.graph.access import turn_of
 from taskloom.agent.graph.build import build_graph
@@ -171,7 +171,7 @@ class Taskloom:
                 "owner": context.speaker, "turn": Turn(number=number, user=context.speaker), "tasks": changed,
                 "focus": tuple(focus)[:FOCUS], "question": None,
             }  # fmt: skip
-            self.graph.update_state(run_config(thread), update, as_node="remember")
+            self.graph.update_held(run_config(thread), [[StateUpdate(update, "remember")]])
         longterm = self.longterm if context.memory else None
         Memory(longterm, context.speaker, thread).keep_units(after, [*changed], load_schemas(context.schemas))
 

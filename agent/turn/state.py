@@ -16,13 +16,14 @@ from uuid import NAMESPACE_OID, uuid5
 from langchain_core.messages import AnyMessage, BaseMessage, RemoveMessage, convert_to_messages
 from langgraph.channels import DeltaChannel
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from typing_extensions import TypedDict
 
 from taskloom.agent.settings import Style
 from taskloom.memory.claims import Answer
 from taskloom.memory.operations import Clarify, Operation
 from taskloom.memory.records import Experience, IntentUnit
+from taskloom.memory.shown import safe
 from taskloom.memory.tasks import BY_HAND, CONTENT, TaskGraph, TaskNode
 
 from .calls import ToolRun
@@ -33,6 +34,7 @@ from .steps import Step
 # a thread replays the turns since. Measured over 1,000 turns, see tests/test_threads.py.
 SNAPSHOT_EVERY = 500
 LOCAL = "local"  # the user of a run that names none
+_LONGEST_USER = 500  # characters
 
 
 class Change(BaseModel):
@@ -348,6 +350,15 @@ class Context(BaseModel):
         default=False,
         description="Ask (interrupt) before a whole task tree is removed or an import replaces it.",
     )
+
+    @field_validator("user_id")
+    @classmethod
+    def _named(cls, user: str) -> str:
+        if len(user) > _LONGEST_USER or safe(user) != user or not {"\n", "\t"}.isdisjoint(user):
+            raise ValueError(
+                f"a user's id has {_LONGEST_USER} characters at most, none of them a control character"
+            )
+        return user
 
     @model_validator(mode="before")
     @classmethod
