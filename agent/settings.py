@@ -131,6 +131,30 @@ class Settings(BaseSettings):
     lock_timeout: float = Field(
         default=30.0, gt=0, description="Seconds to wait for a thread that is in use."
     )
+    tracing: Literal["auto", "on", "off"] = Field(
+        default="auto",
+        description="Whether spans are made for OpenTelemetry: where a collector is named (auto); always, "
+        "for an application with a tracer provider (on); or never (off).",
+    )
+    tracing_text: bool = Field(
+        default=False,
+        description="Whether spans may hold what users say, replies, and what tools get and give.",
+    )
+    otlp_endpoint: str | None = Field(
+        default=None,
+        validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT",
+        description="Address of a collector for OTLP over HTTP; other OTEL_* variables count too.",
+    )
+    otlp_traces_endpoint: str | None = Field(
+        default=None,
+        validation_alias="OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        description="The same for spans alone, with its path.",
+    )
+    traces_exporter: str = Field(
+        default="otlp",
+        validation_alias="OTEL_TRACES_EXPORTER",
+        description="How spans are sent: otlp, or none.",
+    )
 
     @field_validator("home", "tools")
     @classmethod
@@ -146,6 +170,12 @@ class Settings(BaseSettings):
         if len({key for _, key in pairs}) < len(pairs):
             raise ValueError("two users have the same key")
         return keys
+
+    @property
+    def traced(self) -> bool:
+        """Whether spans are made for OpenTelemetry."""
+        named = bool(self.otlp_endpoint or self.otlp_traces_endpoint) and self.traces_exporter != "none"
+        return self.tracing == "on" or (self.tracing == "auto" and named)
 
     def users_by_key(self) -> tuple[tuple[str, str], ...]:
         """Pairs of a user and a key that lets them call the server; a user may have several."""

@@ -26,7 +26,7 @@ from taskloom.memory.records import Experience, IntentUnit
 from taskloom.memory.tasks import BY_HAND, CONTENT, TaskGraph, TaskNode
 
 from .calls import ToolRun
-from .reading import Usage
+from .reading import Spent, Usage, added
 from .steps import Step
 
 # A snapshot holds the whole channel: rare enough to be cheap on disk, and between two of them every read of
@@ -107,6 +107,7 @@ class Turn(BaseModel):
     model_calls: int = Field(default=0, description="Calls of chat models in the turn.")
     prompt_tokens: int = Field(default=0, description="Tokens that they were sent.")
     completion_tokens: int = Field(default=0, description="Tokens that they wrote.")
+    models: Spent = Field(default={}, description="The same by model.")
 
     @model_validator(mode="before")
     @classmethod
@@ -127,6 +128,7 @@ class Turn(BaseModel):
             "model_calls": self.model_calls + usage.model_calls,
             "prompt_tokens": self.prompt_tokens + usage.prompt_tokens,
             "completion_tokens": self.completion_tokens + usage.completion_tokens,
+            "models": added(self.models, usage.models),
         }
         return self.model_copy(update=costs)
 
