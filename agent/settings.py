@@ -128,6 +128,12 @@ class Settings(BaseSettings):
         "call the server.",
     )
     jwt_audience: str | None = Field(default=None, description="What the `aud` of such tokens must be.")
+    metrics_key: SecretStr | None = Field(
+        default=None,
+        min_length=16,
+        description="Key that /metrics asks for, as a bearer token of 16 characters or more; without one it "
+        "is for whoever may call the server.",
+    )
     lock_timeout: float = Field(
         default=30.0, gt=0, description="Seconds to wait for a thread that is in use."
     )

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -349,6 +350,25 @@ def test_what_is_one_users_is_not_there_for_another(guarded: str) -> None:
         assert bob.threads.search() == []
         assert ann.assistants.get(mine)["assistant_id"] == mine
         assert ann.store.get_item(("notes",), "one")["value"] == {"text": "secret"}
+
+
+def test_metrics_are_for_those_who_may_call(server: Any, thread: str, guarded: str) -> None:
+    said = message("Plan a trip. The destination is Zanzibar and the date is June 10th.")
+    server.runs.wait(thread, "taskloom", input=said, context={"user_id": "secretary", "model": "rules"})
+    here = str(server.http.client.base_url).rstrip("/")
+    page = httpx.get(f"{here}/metrics").text
+    for line in ('taskloom_turns_total{outcome="done"} ', 'taskloom_node_seconds_count{node="respond"} ',
+                 'taskloom_operations_total{kind="add",outcome="done"} ', "process_cpu_seconds_total ",
+                 'taskloom_tool_runs_total{outcome="done",tool="search_flights"} ',
+                 "taskloom_memory_waiting "):  # fmt: skip
+        assert re.search(rf"^{re.escape(line)}[0-9]", page, re.MULTILINE), line
+    for secret in ("Zanzibar", "secretary", thread):
+        assert secret not in page
+    assert "workers" in httpx.get(f"{here}/metrics", params={"format": "json"}).json()
+    assert httpx.get(f"{here}/metrics", headers={"host": "evil.example.org"}).status_code == 401
+    for path in ("/metrics", "/metrics?format=json"):
+        assert httpx.get(f"{guarded}{path}").status_code == 401
+        assert httpx.get(f"{guarded}{path}", headers={"x-api-key": KEYS["ann"]}).status_code == 200
 
 
 def test_without_keys_only_this_machine_is_served() -> None:
