@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -128,6 +128,15 @@ class Settings(BaseSettings):
         "call the server.",
     )
     jwt_audience: str | None = Field(default=None, description="What the `aud` of such tokens must be.")
+    log_format: Literal["json", "text"] | None = Field(
+        default=None,
+        description="How the command line and servers log to standard error: a JSON object a line, or text; "
+        "without it they do not.",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info",
+        description="From which level on: debug has what users say, info a line a turn, then warning, error.",
+    )
     metrics_key: SecretStr | None = Field(
         default=None,
         min_length=16,
@@ -166,6 +175,11 @@ class Settings(BaseSettings):
     @classmethod
     def _expand(cls, path: Path | None) -> Path | None:
         return None if path is None else path.expanduser().absolute()
+
+    @field_validator("log_level", "log_format", mode="before")
+    @classmethod
+    def _in_small_letters(cls, given: Any) -> Any:
+        return given.lower() if isinstance(given, str) else given
 
     @field_validator("api_keys")
     @classmethod

@@ -265,8 +265,13 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "TASKLOOM_API_KEYS": ",".join(f"{user}={key}" for user, key in KEYS.items()),
         "TASKLOOM_JWT_KEY": SECRET,
     }
-    with serving(tmp_path_factory.mktemp("guarded"), given=given) as url:
+    home = tmp_path_factory.mktemp("guarded")
+    with serving(home, given={**given, "TASKLOOM_LOG_FORMAT": "json"}) as url:
         yield url
+    told = [json.loads(line) for line in (home / "log").read_text().splitlines() if line[:8] == '{"time":']
+    turns = [one for one in told if one["event"] == "turn"]
+    assert {one["logger"] for one in turns} == {"taskloom.agent.turns"}
+    assert not any(word in str(told) for word in ("Rome", "Oslo", *KEYS.values(), SECRET))
 
 
 def caller(url: str, user: str) -> Any:

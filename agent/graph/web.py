@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from taskloom.agent.settings import settings
+from taskloom.agent.telemetry.logs import log_as_configured
 from taskloom.agent.telemetry.page import Admits, MetricsPage, by_key, counted_page, headers_of
 from taskloom.memory.outbox import Outbox, OutboxError
 
@@ -57,4 +58,5 @@ def _outbox() -> Outbox:
     return open_outbox(settings())
 
 
+log_as_configured(settings())
 app = Starlette(middleware=[Middleware(MetricsPage, admits=_admits(), page=counted_page(_waiting))])
