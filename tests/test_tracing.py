@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from opentelemetry import trace
 from pydantic import SecretStr
 
 from taskloom.agent.act import Equipment
+from taskloom.agent.cli.doctor import findings
 from taskloom.agent.graph.build import NODES, build_graph
 from taskloom.agent.graph.locks import ThreadBusyError, exclusive
 from taskloom.agent.graph.services import Services, Voice
@@ -385,6 +387,18 @@ def test_a_process_sends_what_is_left_at_its_end(tmp_path: Path, collector: Coll
 
 def test_a_collector_that_is_not_there_fails_no_turn(tmp_path: Path) -> None:
     assert python(TALK, tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9").startswith("True")
+
+
+def test_the_doctor_tells_where_spans_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    def told() -> list[str]:
+        return [one.text for one in islice(findings(Settings()), 6) if one.name == "spans"]
+
+    assert told() == []
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://ann:secret@127.0.0.1:4318")
+    assert told() == ["are sent to http://127.0.0.1:4318, without a user's words"]
+    monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http", None)
+    monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto", None)
+    assert "pip install 'taskloom[telemetry]'" in told()[0]
 
 
 def test_libraries_that_are_not_there_are_named(

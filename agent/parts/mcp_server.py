@@ -55,8 +55,7 @@ def mcp_server(plan: ThreadPlan, memory: UserMemory | None) -> Server[Any, Any]:
 
     def seen(name: str, args: dict[str, Any], traceparent: str) -> Told:
         """The same, for those who watch. traceparent: of the span that the client makes it in."""
-        noted = {"traceparent": traceparent} if traceparent else {}
-        with span("call", name if name in known else "unknown", **noted) as one:
+        with span("call", name if name in known else "unknown", remote=traceparent) as one:
             told = call(name, args)
             one.note(refused_calls=int(told.refused))
             one.say(arguments=args, result=told.text)

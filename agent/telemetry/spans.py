@@ -23,12 +23,12 @@ class Span:
     """Something that is done, from its beginning to its end; as a context manager it is current inside.
 
     kind: what it is; name: which of these. noted: what is known of it, figures and short names. texts: what
-    was said, given and written in it. above: what it is part of. outcome and seconds: known at its end.
-    error: what it ended by. kept: what observers keep with it.
+    was said, given and written in it. above: what it is part of; remote: in another process, as a traceparent
+    of W3C. outcome and seconds: known at its end. error: what it ended by. kept: what observers keep with it.
     """
 
-    def __init__(self, kind: Kind, name: str, noted: dict[str, Any]) -> None:
-        self.kind, self.name, self.noted = kind, name, noted
+    def __init__(self, kind: Kind, name: str, noted: dict[str, Any], remote: str = "") -> None:
+        self.kind, self.name, self.noted, self.remote = kind, name, noted, remote
         self.texts: dict[str, Any] = {}
         self.above = _current.get()
         self.outcome: Outcome = "done"
@@ -196,9 +196,9 @@ _observers: tuple[Observer, ...] = ()
 NOTHING: Span = _Nothing()
 
 
-def span(kind: Kind, name: str, **noted: Any) -> Span:
+def span(kind: Kind, name: str, *, remote: str = "", **noted: Any) -> Span:
     """A span that begins now; false, and nothing, where nobody watches."""
-    return Span(kind, name, noted) if _observers else NOTHING
+    return Span(kind, name, noted, remote) if _observers else NOTHING
 
 
 def current() -> Span | None:

@@ -23,7 +23,6 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from .spans import Kind, Span, hashed
 
-TRACEPARENT = "traceparent"
 _REMOTE = TraceContextTextMapPropagator()
 LONGEST = 10_000  # characters of a text that is shown
 _NAMES: dict[Kind, str] = {
@@ -57,10 +56,9 @@ class Tracing:
         attributes: dict[str, Any] = {}
         if named := _OPERATION.get(span.kind):
             attributes |= {"gen_ai.operation.name": named[0], named[1]: span.name}
-        told = span.noted.pop(TRACEPARENT, None)  # of a caller in another process
         span.kept[self] = tracer.start_span(
             _NAMES[span.kind].format(span.name),
-            context=_REMOTE.extract({TRACEPARENT: told}) if told else None,
+            context=_REMOTE.extract({"traceparent": span.remote}) if span.remote else None,
             kind=_KINDS.get(span.kind, SpanKind.INTERNAL),
             attributes=attributes,
         )
