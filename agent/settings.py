@@ -128,6 +128,11 @@ class Settings(BaseSettings):
         "call the server.",
     )
     jwt_audience: str | None = Field(default=None, description="What the `aud` of such tokens must be.")
+    prices: Path | None = Field(
+        default=None,
+        description="YAML file with what a million tokens cost, by model, for `taskloom usage`; without one "
+        "it tells tokens.",
+    )
     log_format: Literal["json", "text"] | None = Field(
         default=None,
         description="How the command line and servers log to standard error: a JSON object a line, or text; "
@@ -171,7 +176,7 @@ class Settings(BaseSettings):
         description="How spans are sent: otlp, or none.",
     )
 
-    @field_validator("home", "tools")
+    @field_validator("home", "tools", "prices")
     @classmethod
     def _expand(cls, path: Path | None) -> Path | None:
         return None if path is None else path.expanduser().absolute()

@@ -58,7 +58,9 @@ from tests.openai_server import Fault, OpenAIServer, Reply, Say, Trickle
 from tests.scripted import services
 
 TASKLOOM = Path(sys.executable).with_name("taskloom")
-COMMANDS = ("chat", "run", "demo", "threads", "tasks", "export", "import", "doctor", "mcp", "memory", "tools")
+COMMANDS = (
+    "chat", "run", "demo", "threads", "usage", "tasks", "export", "import", "doctor", "mcp", "memory", "tools"
+)  # fmt: skip
 Invoke = Callable[..., Result]
 
 

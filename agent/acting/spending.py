@@ -10,7 +10,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.outputs import LLMResult
 
 from taskloom.agent.telemetry.spans import NOTHING, Span, current, span, watched
-from taskloom.agent.turn.reading import Usage
+from taskloom.agent.turn.reading import UNKNOWN, Usage
 
 
 class Spending(BaseCallbackHandler):
@@ -79,4 +79,4 @@ def _name(told: dict[str, Any]) -> str:
     """What LangChain tells of which model is asked."""
     given, metadata = told.get("invocation_params") or {}, told.get("metadata") or {}
     names = (metadata.get("ls_model_name"), given.get("model"), given.get("model_name"))
-    return next((name for name in names if isinstance(name, str) and name), "unknown")
+    return next((name for name in names if isinstance(name, str) and name), UNKNOWN)

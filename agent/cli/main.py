@@ -37,6 +37,7 @@ from .options import (
     token,
 )
 from .tools import tools
+from .usage import THREADS_EXAMPLES, USAGE_EXAMPLES, threads, usage
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -267,34 +268,8 @@ def demo(
 # ---- threads --------------------------------------------------------------------------------------
 
 
-@app.command(
-    epilog=examples(
-        "taskloom threads",
-        "taskloom threads --json",
-    )
-)
-def threads(as_json: AsJson = False) -> None:
-    """List the threads, the last used first."""
-    from .screen import console, thread_list
-
-    with open_threads(given_settings(tools=False)) as opened:
-        found = opened.threads()
-    if as_json:
-        print_json(
-            [
-                {
-                    "thread": info.thread,
-                    "turns": info.turns,
-                    "used": info.used.isoformat(),
-                    "title": info.title,
-                }
-                for info in found
-            ]
-        )
-    elif found:
-        console().print(thread_list(found, console().width))
-    else:
-        typer.echo(f"No threads yet. Begin one with: {program()} chat")
+app.command(epilog=THREADS_EXAMPLES)(threads)
+app.command(epilog=USAGE_EXAMPLES)(usage)
 
 
 @app.command(

@@ -20,6 +20,7 @@ from .schemas import TaskSchema
 from .steps import Step
 
 COSTS = ("model_calls", "prompt_tokens", "completion_tokens")
+UNKNOWN = "unknown"  # the model of what is not known to be of one
 Spent: TypeAlias = dict[str, dict[str, int]]  # by model, each of COSTS
 
 

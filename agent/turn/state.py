@@ -26,7 +26,7 @@ from taskloom.memory.records import Experience, IntentUnit
 from taskloom.memory.tasks import BY_HAND, CONTENT, TaskGraph, TaskNode
 
 from .calls import ToolRun
-from .reading import Spent, Usage, added
+from .reading import COSTS, UNKNOWN, Spent, Usage, added
 from .steps import Step
 
 # A snapshot holds the whole channel: rare enough to be cheap on disk, and between two of them every read of
@@ -121,6 +121,13 @@ class Turn(BaseModel):
     def asks_freely(self) -> bool:
         """Whether something is asked that no kind of question fits."""
         return any(step.asked is not None and step.asked.free for step in self.steps)
+
+    @property
+    def spent(self) -> Spent:
+        """What models cost in it, by model; what is not known to be of one is of "unknown"."""
+        known = {name: sum(costs[name] for costs in self.models.values()) for name in COSTS}
+        rest = {name: getattr(self, name) - known[name] for name in COSTS}
+        return added(self.models, {UNKNOWN: rest}) if any(rest.values()) else self.models
 
     def with_usage(self, usage: Usage) -> Turn:
         """The turn with what something cost added."""
@@ -301,7 +308,8 @@ class State(TypedDict):
     that takes the place of the tasks, only during its turn. shared: variables that tools read and write, by
     name, JSON values. owner: the user of the first turn; nobody else speaks here. pending: experiences whose
     outcome is not known yet. unwritten: turns that no facts were made of yet, with their time (ISO 8601).
-    feedback: what was said of the last turn by other means than words; the next turn uses it.
+    feedback: what was said of the last turn by other means than words; the next turn uses it. spent: what
+    models have cost in all turns, by model.
     """
 
     messages: Messages
@@ -316,6 +324,7 @@ class State(TypedDict):
     pending: tuple[Pending, ...]
     unwritten: tuple[tuple[int, str], ...]
     feedback: Literal["good", "bad"] | None
+    spent: Spent
 
 
 class Context(BaseModel):
