@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
@@ -135,11 +135,55 @@ class Settings(BaseSettings):
         "call the server.",
     )
     jwt_audience: str | None = Field(default=None, description="What the `aud` of such tokens must be.")
+    prices: Path | None = Field(
+        default=None,
+        description="YAML file with what a million tokens cost, by model, for `taskloom usage`; without one "
+        "it tells tokens.",
+    )
+    log_format: Literal["json", "text"] | None = Field(
+        default=None,
+        description="How the command line and servers log to standard error: a JSON object a line, or text; "
+        "without it they do not.",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info",
+        description="From which level on: debug has what users say, info a line a turn, then warning, error.",
+    )
+    metrics_key: SecretStr | None = Field(
+        default=None,
+        min_length=16,
+        description="Key that /metrics asks for, as a bearer token of 16 characters or more; without one it "
+        "is for whoever may call the server.",
+    )
     lock_timeout: float = Field(
         default=30.0, gt=0, le=WEEK, description="Seconds to wait for a thread that is in use."
     )
+    tracing: Literal["auto", "on", "off"] = Field(
+        default="auto",
+        description="Whether spans are made for OpenTelemetry: where a collector is named (auto); always, "
+        "for an application with a tracer provider (on); or never (off).",
+    )
+    tracing_text: bool = Field(
+        default=False,
+        description="Whether spans may hold what users say, replies, and what tools get and give.",
+    )
+    otlp_endpoint: str | None = Field(
+        default=None,
+        validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT",
+        description="Address of a collector for OTLP over HTTP; other OTEL_* variables count too.",
+    )
+    otlp_traces_endpoint: str | None = Field(
+        default=None,
+        validation_alias="OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        description="The same for spans alone, with its path.",
+    )
+    traces_exporter: str = Field(
+        default="otlp",
+        validation_alias="OTEL_TRACES_EXPORTER",
+        description="How spans are sent: otlp, or none.",
+    )
 
-    @field_validator("home", "tools")
+    @field_validator("home", "tools", "prices")
     @classmethod
     def _expand(cls, path: Path | None) -> Path | None:
         return None if path is None else path.expanduser().absolute()
@@ -153,6 +197,11 @@ class Settings(BaseSettings):
             raise ValueError("must be an address such as http://localhost:8000") from None
         return address
 
+    @field_validator("log_level", "log_format", mode="before")
+    @classmethod
+    def _in_small_letters(cls, given: Any) -> Any:
+        return given.lower() if isinstance(given, str) else given
+
     @field_validator("api_keys")
     @classmethod
     def _check_keys(cls, keys: SecretStr | None) -> SecretStr | None:
@@ -162,6 +211,12 @@ class Settings(BaseSettings):
         if len({key for _, key in pairs}) < len(pairs):
             raise ValueError("two users have the same key")
         return keys
+
+    @property
+    def traced(self) -> bool:
+        """Whether spans are made for OpenTelemetry."""
+        named = bool(self.otlp_endpoint or self.otlp_traces_endpoint) and self.traces_exporter != "none"
+        return self.tracing == "on" or (self.tracing == "auto" and named)
 
     def users_by_key(self) -> tuple[tuple[str, str], ...]:
         """Pairs of a user and a key that lets them call the server; a user may have several."""

@@ -59,7 +59,8 @@ from tests.scripted import services
 
 TASKLOOM = Path(sys.executable).with_name("taskloom")
 COMMANDS = (
-    "chat", "run", "demo", "threads", "tasks", "export", "import", "prune", "doctor", "mcp", "memory", "tools"
+    "chat", "run", "demo", "threads", "usage", "tasks", "export", "import", "prune", "doctor", "mcp",
+    "memory", "tools",
 )  # fmt: skip
 Invoke = Callable[..., Result]
 

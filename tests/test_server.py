@@ -361,8 +361,13 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "TASKLOOM_API_KEYS": ",".join(f"{user}={key}" for user, key in KEYS.items()),
         "TASKLOOM_JWT_KEY": SECRET,
     }
-    with serving(tmp_path_factory.mktemp("guarded"), given=given) as url:
+    home = tmp_path_factory.mktemp("guarded")
+    with serving(home, given={**given, "TASKLOOM_LOG_FORMAT": "json"}) as url:
         yield url
+    told = [json.loads(line) for line in (home / "log").read_text().splitlines() if line[:8] == '{"time":']
+    turns = [one for one in told if one["event"] == "turn"]
+    assert {one["logger"] for one in turns} == {"taskloom.agent.turns"}
+    assert not any(word in str(told) for word in ("Rome", "Oslo", *KEYS.values(), SECRET))
 
 
 def caller(url: str, user: str) -> Any:
@@ -557,6 +562,25 @@ def test_nobody_becomes_another_by_what_a_run_is_configured_with(guarded: str) -
         with pytest.raises(Exception, match="belongs to another user"):
             say(bob, own, "ask t1")
         assert status_of(lambda: ann.threads.get_state(own)) == 404
+
+
+def test_metrics_are_for_those_who_may_call(server: Any, thread: str, guarded: str) -> None:
+    said = message("Plan a trip. The destination is Zanzibar and the date is June 10th.")
+    server.runs.wait(thread, "taskloom", input=said, context={"user_id": "secretary", "model": "rules"})
+    here = str(server.http.client.base_url).rstrip("/")
+    page = httpx.get(f"{here}/metrics").text
+    for line in ('taskloom_turns_total{outcome="done"} ', 'taskloom_node_seconds_count{node="respond"} ',
+                 'taskloom_operations_total{kind="add",outcome="done"} ', "process_cpu_seconds_total ",
+                 'taskloom_tool_runs_total{outcome="done",tool="search_flights"} ',
+                 "taskloom_memory_waiting "):  # fmt: skip
+        assert re.search(rf"^{re.escape(line)}[0-9]", page, re.MULTILINE), line
+    for secret in ("Zanzibar", "secretary", thread):
+        assert secret not in page
+    assert "workers" in httpx.get(f"{here}/metrics", params={"format": "json"}).json()
+    assert httpx.get(f"{here}/metrics", headers={"host": "evil.example.org"}).status_code == 401
+    for path in ("/metrics", "/metrics?format=json"):
+        assert httpx.get(f"{guarded}{path}").status_code == 401
+        assert httpx.get(f"{guarded}{path}", headers={"x-api-key": KEYS["ann"]}).status_code == 200
 
 
 def test_without_keys_only_this_machine_is_served() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from langchain_core.runnables import RunnableConfig
 
+from taskloom.agent.telemetry.spans import span
 from taskloom.agent.turn.calls import Call, ToolRun
 from taskloom.agent.turn.state import Turn
 from taskloom.tools.calls import Result, call
@@ -31,8 +32,13 @@ def run_call(
     equipped, journal = acting.equipment.registry[one.tool], acting.equipment.journal
 
     def result() -> Result:
-        return call(equipped, one.args, shared=acting.shared, completed=completed, key=one.key,
-                    config=config, seconds=seconds)  # fmt: skip
+        with span("tool", one.tool) as seen:
+            made = call(equipped, one.args, shared=acting.shared, completed=completed, key=one.key,
+                        config=config, seconds=seconds)  # fmt: skip
+            seen.note(status=made.status)
+            seen.outcome = "failed" if made.status == "failed" else "done"
+            seen.say(arguments=one.args, result=made.text)
+            return made
 
     if not equipped.side_effects:
         made = result()

@@ -165,7 +165,8 @@ def make_calls(state: ActState, runtime: Runtime[Any]) -> Update:
             {"node": "act", "doing": f"Calling {spoken(one.tool)}", "tool": one.tool, "task": one.place}
         )
     with ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="taskloom-act") as pool:
-        made = tuple(pool.map(lambda one: copy_context().run(make, one), calls))
+        contexts = [copy_context() for _ in calls]  # here: a thread of the pool has none of the run
+        made = tuple(pool.map(lambda context, one: context.run(make, one), contexts, calls))
     return {
         "turn": turn.with_usage(spending.usage),
         "runs": (*runs, *made), "calls": (), "variables": acting.shared.changes(),

@@ -10,10 +10,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from taskloom.agent.settings import Settings
+from taskloom.agent.telemetry.configured import NEEDED
 from taskloom.agent.turn.reading import Reading, View
 
 from .problems import explain
@@ -40,6 +42,8 @@ def findings(given: Settings) -> Iterator[Finding]:
     yield Finding("libraries", None, ", ".join(f"{name} {number}" for name, number in names.items()))
     yield Finding("mode", None, _mode(given))
     yield _telemetry()
+    if given.traced:
+        yield _spans(given)
     if given.model:
         yield Finding(
             "key", None, "OPENAI_API_KEY is set" if given.openai_api_key else "OPENAI_API_KEY is not set"
@@ -73,6 +77,20 @@ def _telemetry() -> Finding:
     if wanted():
         return Finding("telemetry", None, f"onnxruntime sends usage data: unset {SWITCH} to stop that")
     return Finding("telemetry", True, "off: no library reports home")
+
+
+def _spans(given: Settings) -> Finding:
+    try:
+        there = find_spec("opentelemetry.exporter.otlp.proto.http") is not None
+    except ModuleNotFoundError:
+        there = False
+    if not there:
+        return Finding("spans", False, NEEDED.format("its exporter"))
+    told = "with what users say" if given.tracing_text else "without a user's words"
+    where = given.otlp_traces_endpoint or given.otlp_endpoint
+    if where is None:
+        return Finding("spans", None, f"go to the tracer provider of the process, {told}")
+    return Finding("spans", None, f"are sent to {_without_secrets(where)}, {told}")
 
 
 def _mode(given: Settings) -> str:

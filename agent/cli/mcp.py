@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +12,7 @@ from .options import checked_thread, examples, given_settings, named_user, open_
 
 if TYPE_CHECKING:
     from taskloom.agent.settings import Settings
+    from taskloom.agent.threads.taskloom import Taskloom
 
 HOST, PORT = "127.0.0.1", 8765
 MCP_EXAMPLES = examples(
@@ -70,11 +69,13 @@ def _over_stdio(given: Settings, thread: str, user: str) -> None:
 
     if sys.stdin.isatty():
         typer.echo("taskloom mcp is started by a host, see --help; end it by Ctrl-D", err=True)
-    with _opened(given, thread, user) as server:
-        anyio.run(serve_stdio, server)
+    with open_threads(given) as opened:
+        anyio.run(serve_stdio, _server(opened, thread, user))
 
 
 def _over_http(given: Settings, thread: str, user: str, host: str, port: int, allowed: list[str]) -> None:
+    from starlette.middleware import Middleware
+
     from taskloom.agent.parts.mcp_http import (
         PATH,
         UnprotectedError,
@@ -83,6 +84,7 @@ def _over_http(given: Settings, thread: str, user: str, host: str, port: int, al
         http_app,
         serve_http,
     )
+    from taskloom.agent.telemetry.page import MetricsPage, by_key, counted_page
 
     from .problems import InputError
 
@@ -95,24 +97,25 @@ def _over_http(given: Settings, thread: str, user: str, host: str, port: int, al
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise InputError(f"{host}:{port} cannot be used: {why}: choose another --port") from error
-    with at, _opened(given, thread, user) as server:
+    with at, open_threads(given) as opened:
+        server, longterm = _server(opened, thread, user), opened.longterm
+        page = counted_page(lambda: longterm.outbox.count() if longterm else None)
+        metrics = Middleware(MetricsPage, admits=by_key(given.metrics_key or given.mcp_key), page=page)
         name = f"[{host}]" if ":" in host else host
         for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn hands them on at its end; then all is closed
             signal.signal(number, lambda *_: sys.exit(0))
         typer.echo(f"http://{name}:{port}{PATH} {'with the key' if key else 'without a key'}", err=True)
-        serve_http(http_app(server, host=host, key=key, allowed=allowed), at)
+        serve_http(http_app(server, host=host, key=key, allowed=allowed, metrics=metrics), at)
 
 
-@contextmanager
-def _opened(given: Settings, thread: str, user: str) -> Iterator[Any]:
-    """A server of the protocol on the threads and the memory of the settings."""
+def _server(opened: Taskloom, thread: str, user: str) -> Any:
+    """A server of the protocol on threads and their memory."""
     from taskloom.agent.parts.kept import ThreadPlan, UserMemory
     from taskloom.agent.parts.mcp_server import mcp_server
 
-    with open_threads(given) as opened:
-        plan = ThreadPlan(opened, thread=thread, user=user)
-        memory = UserMemory(opened.longterm, user=user, thread=thread) if opened.longterm else None
-        yield mcp_server(plan, memory)
+    plan = ThreadPlan(opened, thread=thread, user=user)
+    memory = UserMemory(opened.longterm, user=user, thread=thread) if opened.longterm else None
+    return mcp_server(plan, memory)
 
 
 def _installed() -> None:

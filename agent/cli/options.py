@@ -53,8 +53,10 @@ def program() -> str:
 def given_settings(*, tools: bool = True) -> Settings:
     """The settings; without tools for a command that carries nothing out, since their servers take time."""
     from taskloom.agent.settings import Settings
+    from taskloom.agent.telemetry.logs import log_as_configured
 
     given = Settings()
+    log_as_configured(given)
     return given if tools else given.model_copy(update={"tools": None})
 
 

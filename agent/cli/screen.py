@@ -187,14 +187,20 @@ def thread_list(threads: Iterable[ThreadInfo], width: int = 80) -> RenderableTyp
     table = Table(box=None, pad_edge=False, show_edge=False, header_style="dim")
     threads = list(threads)
     longest = min(36, max((len(info.thread) for info in threads), default=0))
-    left = max(12, width - max(longest, 6) - 5 - 16 - 7)  # what the other columns and the gaps leave
+    counted = any(info.tokens for info in threads)
+    tokens = [f"{info.tokens:,}" for info in threads]
+    more = 2 + max(6, *map(len, tokens)) if counted else 0
+    left = max(12, width - max(longest, 6) - 5 - 16 - 7 - more)  # what the other columns and the gaps leave
     table.add_column("thread", overflow="fold", width=max(longest, 6))
     table.add_column("turns", justify="right", width=5)
     table.add_column("last used", width=16)
     table.add_column("began with")
-    for info in threads:
+    if counted:
+        table.add_column("tokens", justify="right")
+    for info, spent in zip(threads, tokens, strict=True):
         used = info.used.astimezone().strftime("%Y-%m-%d %H:%M")
-        table.add_row(safe(info.thread), str(info.turns), used, safe(clip(info.title, left)))
+        cells = (safe(info.thread), str(info.turns), used, safe(clip(info.title, left)))
+        table.add_row(*cells, *([spent] if counted else []))
     return table
 
 

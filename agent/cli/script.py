@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from taskloom.agent.turn.reading import Usage
+from taskloom.agent.turn.reading import COSTS, Usage
 from taskloom.memory.operations import Check, Operation, Replace
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
@@ -68,7 +68,9 @@ class Played:
             "completion_tokens": turn.completion_tokens,
             "seconds": round(self.seconds, 4),
         }
-        return found if beside == NOTHING else {**found, "memory": asdict(beside)}
+        if beside == NOTHING:
+            return found
+        return {**found, "memory": {name: getattr(beside, name) for name in COSTS}}
 
 
 def read_script(text: str | bytes, name: str) -> tuple[Line, ...]:

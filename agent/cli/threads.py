@@ -24,6 +24,7 @@ from .options import (
     print_json,
     program,
 )
+from .usage import THREADS_EXAMPLES, USAGE_EXAMPLES, list_threads, usage
 
 if TYPE_CHECKING:
     from taskloom.agent.settings import Settings
@@ -45,35 +46,8 @@ class Format(StrEnum):
     PNG = "png"
 
 
-@threads.command(
-    "threads",
-    epilog=examples(
-        "taskloom threads",
-        "taskloom threads --json",
-    ),
-)
-def list_threads(as_json: AsJson = False) -> None:
-    """List the threads, the last used first."""
-    from .screen import console, thread_list
-
-    with open_threads(given_settings(tools=False)) as opened:
-        found = opened.threads()
-    if as_json:
-        print_json(
-            [
-                {
-                    "thread": info.thread,
-                    "turns": info.turns,
-                    "used": info.used.isoformat(),
-                    "title": info.title,
-                }
-                for info in found
-            ]
-        )
-    elif found:
-        console().print(thread_list(found, console().width))
-    else:
-        typer.echo(f"No threads yet. Begin one with: {program()} chat")
+threads.command("threads", epilog=THREADS_EXAMPLES)(list_threads)
+threads.command(epilog=USAGE_EXAMPLES)(usage)
 
 
 @threads.command(

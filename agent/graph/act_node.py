@@ -23,6 +23,7 @@ from taskloom.tools.agents import ABOVE, APPROVED, FOR, SHARED
 from taskloom.tools.shared import Shared
 
 from .access import Update, context_of, graph_of, turn_of, view_of
+from .observed import observing
 from .services import Services
 
 
@@ -75,8 +76,11 @@ def act_node(services: Services) -> Callable[..., Update]:
             turn=turn_of(state), changed={}, calls=(), runs=(), recorded=0, variables={}, chosen=0, spent=0.0
         )
         bounded: RunnableConfig = {**config, "recursion_limit": acting.equipment.rounds * STEPS}
-        ended = inner.invoke(begun, bounded, context=acting)
-        update: Update = {"turn": ended["turn"]}
+        # Not around the node: LangGraph looks for graphs within it in what its function refers to.
+        with observing("act", state) as told:
+            ended = inner.invoke(begun, bounded, context=acting)
+            update: Update = {"turn": ended["turn"]}
+            told(update)
         for channel, given in (("tasks", ended.get("changed")), ("shared", ended.get("variables"))):
             if given:
                 update[channel] = given

@@ -27,6 +27,7 @@ from .nodes import (
     retrieve_closure,
     update_graph,
 )
+from .observed import observed
 from .runs import Taskgraph
 from .services import Services
 from .wiring import default_services
@@ -69,7 +70,9 @@ def build_graph(
         # Nothing has been changed yet while these two run, so an error can be answered instead of raised.
         handler: Any = apologise if node in (decompose, classify_intent) else None
         builder.add_node(
-            node.__name__, _announcing(node.__name__, partial(node, services=services)), error_handler=handler
+            node.__name__,
+            observed(node.__name__, _announcing(node.__name__, partial(node, services=services))),
+            error_handler=handler,
         )
     for before, after in pairwise([START, *names, END]):
         if before != "fill_slots":

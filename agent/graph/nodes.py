@@ -26,7 +26,7 @@ from taskloom.agent.recall.experiences import experience_of, settle
 from taskloom.agent.recall.memory import Examples, Memory, answer_from_memory
 from taskloom.agent.turn.brief import Brief
 from taskloom.agent.turn.calls import is_rerun_offer, stale_in
-from taskloom.agent.turn.reading import Usage
+from taskloom.agent.turn.reading import Usage, added
 from taskloom.agent.turn.schemas import SchemaError, TaskSchema
 from taskloom.agent.turn.state import Change, Context, State, Turn
 from taskloom.memory.claims import Answer, answer
@@ -72,7 +72,10 @@ def decompose(state: State, runtime: Runtime[Context], *, services: Services) ->
     """
     speaker, info = context_of(runtime).speaker, runtime.execution_info
     check_owner(speaker, (info.thread_id if info else "") or "", state.get("owner", ""))
-    return {"owner": speaker, "turn": _read(state, runtime, services)}
+    update: Update = {"owner": speaker, "turn": _read(state, runtime, services)}
+    if (last := turn_of(state)).spent and not last.reply:  # it was given up while it waited, or failed
+        update["spent"] = added(state.get("spent", {}), last.spent)
+    return update
 
 
 def _read(state: State, runtime: Runtime[Context], services: Services) -> Turn:
@@ -265,6 +268,8 @@ def remember(state: State, runtime: Runtime[Context], *, services: Services) -> 
     """Keep what the next turn needs, and what the next session may want to know."""
     turn = turn_of(state)
     update: Update = {"load": None} if state.get("load") else {}
+    if turn.spent:
+        update["spent"] = added(state.get("spent", {}), turn.spent)
     if memory := memory_of(services, runtime):
         update |= _store_records(state, kinds_of(context_of(runtime), services), memory)
     if not turn.operations and not _declined_slot(state):

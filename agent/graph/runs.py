@@ -5,7 +5,7 @@ Whoever is refused leaves nothing: it is found out before LangGraph writes the i
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, aclosing
 from dataclasses import dataclass
 from typing import Any, Self, cast
@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot, StateUpdate
 
+from taskloom.agent.telemetry.spans import span
 from taskloom.agent.turn.state import Context, Input, Output, State
 
 from .access import context_from, turn_of
@@ -184,20 +185,9 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             ThreadBusyError: the other run took too long; nothing was written, and one can try again.
             MissingCheckpointError: it is to begin at a checkpoint that is not there; nothing was written.
         """
-        given = self._given(config)
-        _check_input(input, given)
-        place = self._place(given)
-        if place is None:
-            yield from super().stream(input, config, context=context, **more)
-            return
-        with exclusive(place.saver, place.thread, place.space, self.patience):
-            check_owner(_speaker(context, given), place.thread, place.owner())
-            place.check(_named(given))
-            if call := self._call(given):
-                config = call.config(config, new=call.resuming and not place.has(call.filter))
-            if TASK not in given:  # else what is resumed is the caller's
-                input = answered(input, place.saver.get_tuple(place.config))  # noqa: A001
-            yield from super().stream(input, config, context=context, **more)
+        parts = self._run(input, config, context=context, **more)
+        seen = span("turn", self.name, thread=str(self._given(config).get("thread_id") or ""))
+        yield from seen.through(parts) if seen else parts
 
     async def astream(
         self,
@@ -208,20 +198,62 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         **more: Any,
     ) -> AsyncIterator[Any]:
         """See `stream`."""
+        parts = self._arun(input, config, context=context, **more)
+        seen = span("turn", self.name, thread=str(self._given(config).get("thread_id") or ""))
+        async with aclosing(seen.through_async(parts) if seen else parts) as passed:
+            async for part in passed:
+                yield part
+
+    def _run(
+        self,
+        value: Any,
+        config: RunnableConfig | None,
+        *,
+        context: Any,
+        **more: Any,
+    ) -> Generator[Any, None, None]:
+        """See `stream`."""
+        given = self._given(config)
+        _check_input(value, given)
+        place = self._place(given)
+        if place is None:
+            yield from super().stream(value, config, context=context, **more)
+            return
+        with ExitStack() as stack:
+            with span("lock", "thread"):
+                stack.enter_context(exclusive(place.saver, place.thread, place.space, self.patience))
+            check_owner(_speaker(context, given), place.thread, place.owner())
+            place.check(_named(given))
+            if call := self._call(given):
+                config = call.config(config, new=call.resuming and not place.has(call.filter))
+            if TASK not in given:  # else what is resumed is the caller's
+                value = answered(value, place.saver.get_tuple(place.config))
+            yield from super().stream(value, config, context=context, **more)
+
+    async def _arun(
+        self,
+        value: Any,
+        config: RunnableConfig | None,
+        *,
+        context: Any,
+        **more: Any,
+    ) -> AsyncGenerator[Any, None]:
+        """See `stream`."""
         given, run = self._given(config), super().astream
-        _check_input(input, given)
+        _check_input(value, given)
         async with AsyncExitStack() as stack:
             if place := self._place(given):
                 held = exclusive_async(place.saver, place.thread, place.space, self.patience)
-                await stack.enter_async_context(held)
+                with span("lock", "thread"):
+                    await stack.enter_async_context(held)
                 check_owner(_speaker(context, given), place.thread, await place.owner_async())
                 await place.check_async(_named(given))
                 if call := self._call(given):
                     new = call.resuming and not await place.has_async(call.filter)
                     config = call.config(config, new=new)
                 if TASK not in given:
-                    input = answered(input, await place.saver.aget_tuple(place.config))  # noqa: A001
-            parts = cast(AsyncGenerator[Any], run(input, config, context=context, **more))
+                    value = answered(value, await place.saver.aget_tuple(place.config))
+            parts = cast(AsyncGenerator[Any], run(value, config, context=context, **more))
             await stack.enter_async_context(aclosing(parts))
             async for part in parts:
                 yield part

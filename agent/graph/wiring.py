@@ -17,6 +17,7 @@ from taskloom.agent.recall.experiences import ExperiencedInterpreter
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings, settings
+from taskloom.agent.telemetry.configured import watch_as_configured
 from taskloom.agent.turn.reading import Interpreter, View
 from taskloom.agent.turn.schemas import SchemaError
 from taskloom.memory.embed import Embedder
@@ -53,6 +54,7 @@ def default_services(
             that a run asks for by its name is still looked for at their endpoint.
     """
     given = given or settings()
+    watch_as_configured(given)
     if model is not None:
         from taskloom.agent.models.langchain import name_of
 

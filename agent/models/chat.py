@@ -98,18 +98,23 @@ class ModelSettings:
 
 @dataclass(slots=True)
 class Meter:
-    """Adds up what the requests cost, failed ones included."""
+    """Adds up what the requests cost, failed ones included. model: that of the last request."""
 
     usage: Usage = field(default_factory=Usage)
+    model: str = ""
 
-    def request(self) -> None:
-        """Count a request that is about to be sent."""
-        self.usage += Usage(model_calls=1)
+    def request(self, model: str) -> None:
+        """Count a request that is about to be sent to a model."""
+        self.model = model
+        self.usage += Usage.of(model, calls=1)
 
-    def tokens(self, reported: Any) -> None:
-        """Count the tokens of an answer as langchain reports them (None: not reported)."""
-        if reported:
-            self.usage += Usage(0, reported.get("input_tokens", 0), reported.get("output_tokens", 0))
+    def tokens(self, reported: Any) -> dict[str, int]:
+        """Count the tokens of an answer as langchain reports them; gives them, nothing where it does not."""
+        if not reported:
+            return {}
+        found = {name: int(reported.get(name, 0)) for name in ("input_tokens", "output_tokens")}
+        self.usage += Usage.of(self.model, 0, *found.values())
+        return found
 
 
 class ReportedFaults:

@@ -72,7 +72,8 @@ class ModelInterpreter:
                 unusable = Unusable(str(error), text)
             except Unusable as fault:
                 unusable = fault
-            _log.info("the model's answer could not be used: %s", unusable.why)
+            _log.info("the model's answer could not be used")
+            _log.debug("because %s", unusable.why)  # which may have a user's words
             if repairs == REPAIRS:
                 raise unusable
             repairs += 1

@@ -104,7 +104,8 @@ class Narrator:
                 given = {"fact": _numbered(facts, one.get("fact")), "act": one.get("act"), "of": of}
                 found.append(Decision.model_validate(given))
             except ValueError as error:
-                _log.warning("a decision of the model cannot be used: %s", error)
+                _log.warning("a decision of the model cannot be used")
+                _log.debug("because %s", error)
         return found
 
     def judge(self, asked: Sequence[Asked]) -> NDArray[np.float64]:
@@ -132,7 +133,8 @@ class Narrator:
             if 1 <= entry <= len(best) and 0 <= score <= 1:
                 scores[best[entry - 1]] = score
             else:
-                _log.warning("a score of the model cannot be used: %r", told)
+                _log.warning("a score of the model cannot be used")
+                _log.debug("it is %r", told)
         return scores
 
     def _asked(self, prompt: str, text: str, schema: dict[str, Any], name: str) -> list[dict[str, Any]]:

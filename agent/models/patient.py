@@ -28,6 +28,7 @@ from tenacity import (
 )
 
 from taskloom.agent.plan.outline import quoted
+from taskloom.agent.telemetry.spans import Span, current, span
 from taskloom.agent.turn.reading import Usage
 
 from . import prompts
@@ -152,11 +153,24 @@ class PatientModel(ABC):
     # ---- one request ----------------------------------------------------------------------------
 
     def _answer(self, model: Asked, messages: Sequence[BaseMessage], meter: Meter, deadline: float) -> str:
-        meter.request()
+        with span("model", self.settings.model) as seen:
+            return self._text(self._asked(model, messages, meter, deadline, seen))
+
+    def _asked(
+        self, model: Asked, messages: Sequence[BaseMessage], meter: Meter, deadline: float, seen: Span
+    ) -> AIMessage:
+        """What a model answers; the meter, and whoever watches, learn what it cost."""
+        meter.request(self.settings.model)
         with self._faults(meter):
             answer = self._sent(model, messages, deadline)
-            text = str(answer.text)
-        meter.tokens(answer.usage_metadata)
+            seen.say(reply=str(answer.text))
+        seen.note(**meter.tokens(answer.usage_metadata))
+        return answer
+
+    @staticmethod
+    def _text(answer: AIMessage) -> str:
+        """The text of a whole answer, that of its call where it is held to a schema by one."""
+        text = str(answer.text)
         if answer.additional_kwargs.get("refusal"):
             raise Unusable("it was a refusal; only turn the message into steps")
         match [*answer.tool_calls, *answer.invalid_tool_calls]:
@@ -172,12 +186,16 @@ class PatientModel(ABC):
     def _opened(
         self, messages: Sequence[BaseMessage], meter: Meter, deadline: float
     ) -> tuple[str, Iterator[str]]:
-        pieces = self._pieces(messages, meter, deadline)
+        seen = span("model", self.settings.model)
+        pieces = self._pieces(messages, meter, deadline, seen)
+        pieces = seen.through(pieces) if seen else pieces
         return next(pieces), pieces
 
-    def _pieces(self, messages: Sequence[BaseMessage], meter: Meter, deadline: float) -> Iterator[str]:
+    def _pieces(
+        self, messages: Sequence[BaseMessage], meter: Meter, deadline: float, seen: Span
+    ) -> Generator[str, None, None]:
         """The pieces that are not empty, at least one."""
-        meter.request()
+        meter.request(self.settings.model)
         told, end = "", None
         with self._chunks(messages, deadline) as chunks:
             while True:
@@ -185,7 +203,7 @@ class PatientModel(ABC):
                     chunk = next(chunks, None)
                 if chunk is None:
                     break
-                meter.tokens(chunk.usage_metadata)
+                seen.note(**meter.tokens(chunk.usage_metadata))
                 end = _end(chunk.response_metadata) or end
                 if piece := str(chunk.text):
                     told = told.strip() or piece  # whether there is any, not all of it
@@ -256,7 +274,9 @@ class PatientModel(ABC):
         if fault := next((one for one in chain if isinstance(one, ModelFault)), None):
             return fault
         if why := _UNFINISHED.get(type(error).__name__):
-            meter.usage += _spent(error)
+            meter.usage += (spent := _spent(error, meter.model))
+            if seen := current():
+                seen.note(input_tokens=spent.prompt_tokens, output_tokens=spent.completion_tokens)
             return Unusable(why)
         if (status := _status(error)) is not None:
             return self._status_fault(status, error)
@@ -317,10 +337,10 @@ def _status(error: Exception) -> int | None:
     return next((status for status in told if isinstance(status, int) and 300 <= status < 600), None)
 
 
-def _spent(error: Exception) -> Usage:
-    """The tokens of an answer that an error holds, as OpenAI counts them."""
+def _spent(error: Exception, model: str) -> Usage:
+    """The tokens of a model's answer that an error holds, as OpenAI counts them."""
     usage = getattr(getattr(error, "completion", None), "usage", None)
-    return Usage(0, usage.prompt_tokens, usage.completion_tokens) if usage else Usage()
+    return Usage.of(model, 0, usage.prompt_tokens, usage.completion_tokens) if usage else Usage()
 
 
 def _response(error: Exception) -> object:

@@ -53,7 +53,12 @@ class _Key:
 
 
 def http_app(
-    server: Server[Any, Any], *, host: str, key: str | None, allowed: Sequence[str] = ()
+    server: Server[Any, Any],
+    *,
+    host: str,
+    key: str | None,
+    allowed: Sequence[str] = (),
+    metrics: Middleware | None = None,
 ) -> Starlette:
     """The server as an application for ASGI, at PATH.
 
@@ -62,6 +67,7 @@ def http_app(
         host: the address that it will be bound to.
         key: what a request has to have as its bearer token; None for nothing.
         allowed: names of hosts, beside that address and those of loopback, that a request may be for.
+        metrics: answers for /metrics, before a key is asked for.
 
     Raises:
         UnprotectedError: other machines reach that address, and there is no key.
@@ -77,10 +83,10 @@ def http_app(
     )  # fmt: skip
     manager = StreamableHTTPSessionManager(server, stateless=True, security_settings=security)
     endpoint: ASGIApp = StreamableHTTPASGIApp(manager)
-    middleware = []
+    middleware = [metrics] if metrics is not None else []
     if key is not None:
         endpoint = RequireAuthMiddleware(endpoint, required_scopes=[])
-        middleware = [Middleware(AuthenticationMiddleware, backend=BearerAuthBackend(_Key(key)))]
+        middleware.append(Middleware(AuthenticationMiddleware, backend=BearerAuthBackend(_Key(key))))
     return Starlette(
         routes=[Route(PATH, endpoint=endpoint)], middleware=middleware, lifespan=lambda _: manager.run()
     )

@@ -15,6 +15,7 @@ from mcp.server.stdio import stdio_server
 from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 from pydantic import BaseModel
 
+from taskloom.agent.telemetry.spans import span
 from taskloom.memory.shown import safe
 
 from .calls import ASKING, CALLS
@@ -50,13 +51,24 @@ def mcp_server(plan: ThreadPlan, memory: UserMemory | None) -> Server[Any, Any]:
             return plan.carry_out(name, args)
         return Told(f"refused: there is no tool {name[:80]!r}", refused=True)
 
+    known = {tool.name for tool in tools}
+
+    def seen(name: str, args: dict[str, Any], traceparent: str) -> Told:
+        """The same, for those who watch. traceparent: of the span that the client makes it in."""
+        with span("call", name if name in known else "unknown", remote=traceparent) as one:
+            told = call(name, args)
+            one.note(refused_calls=int(told.refused))
+            one.say(arguments=args, result=told.text)
+        return told
+
     @server.list_tools()  # type: ignore[no-untyped-call, untyped-decorator]  # the SDK's
     async def list_tools() -> list[Tool]:
         return tools
 
     @server.call_tool()  # type: ignore[untyped-decorator]  # the SDK's
     async def call_tool(name: str, args: dict[str, Any]) -> CallToolResult:
-        told = await to_thread.run_sync(partial(call, name, _cleaned(args)))
+        traceparent = getattr(server.request_context.meta, "traceparent", None)
+        told = await to_thread.run_sync(partial(seen, name, _cleaned(args), str(traceparent or "")))
         return CallToolResult(content=[TextContent(type="text", text=safe(told.text))], isError=told.refused)
 
     return server

@@ -20,6 +20,7 @@ from taskloom.agent.language.pointers import asks_of_the_past
 from taskloom.agent.language.statements import statements
 from taskloom.agent.language.wording import spoken, the
 from taskloom.agent.plan.slots import Remembered
+from taskloom.agent.telemetry.spans import span
 from taskloom.agent.turn.reading import Usage
 from taskloom.memory.consolidate import (
     Decider,
@@ -246,11 +247,14 @@ class LongTerm:
 
     def _search(self, user: str, text: str, which: Which, limit: int) -> tuple[Hit, ...]:
         """What a search finds; where there is nothing, nothing is embedded, as that takes loading."""
-        self._fresh(user, which)
-        kind = which.kind or None
-        if not self.store.count(user, kind) and not self.outbox.count(user):
-            return ()
-        return self.store.search(user, text, kind=kind, limit=limit)
+        with span("search", which.kind or "all") as seen:
+            self._fresh(user, which)
+            kind = which.kind or None
+            if not self.store.count(user, kind) and not self.outbox.count(user):
+                return ()
+            found = self.store.search(user, text, kind=kind, limit=limit)
+            seen.note(found=len(found))
+            return found
 
     # ---- keeping ------------------------------------------------------------------------------
 

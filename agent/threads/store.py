@@ -7,7 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +21,7 @@ from taskloom.agent.graph.access import turn_of
 from taskloom.agent.graph.locks import ThreadBusyError, check_thread, exclusive, lock_file
 from taskloom.agent.graph.plain import plain_saver
 from taskloom.agent.graph.runs import Place
+from taskloom.agent.turn.reading import Spent
 from taskloom.memory.private import keep_private
 
 from .checkpoints import WarmSaver
@@ -31,13 +32,22 @@ __all__ = ["ThreadBusyError", "ThreadInfo", "Threads", "run_config"]
 
 @dataclass(frozen=True, slots=True)
 class ThreadInfo:
-    """A thread in a list: its turns, when it was last used (UTC), how it began, and whose it is."""
+    """A thread in a list: its turns, when it was last used (UTC), how it began, and whose it is.
+
+    spent: what models have cost in it, by model.
+    """
 
     thread: str
     turns: int
     used: datetime
     title: str
     user: str = ""
+    spent: Spent = field(default_factory=dict, hash=False)
+
+    @property
+    def tokens(self) -> int:
+        """All that models were sent and wrote."""
+        return sum(costs["prompt_tokens"] + costs["completion_tokens"] for costs in self.spent.values())
 
 
 class Shelf(Protocol):
@@ -264,10 +274,12 @@ class Threads:
         found = []
         for thread, last in self._shelf.ends():
             if newest := self.saver.get_tuple(run_config(thread, checkpoint_id=last)):
-                turn = turn_of(newest.checkpoint["channel_values"])
+                held = newest.checkpoint["channel_values"]
+                turn, spent = turn_of(held), held.get("spent", {})
                 used = datetime.fromisoformat(newest.checkpoint["ts"])
                 title = self._title(thread) or turn.utterance
-                found.append(ThreadInfo(thread, turn.number, used, title, self.place(thread).owner()))
+                owner = self.place(thread).owner()
+                found.append(ThreadInfo(thread, turn.number, used, title, owner, spent))
         return sorted(found, key=lambda info: info.used, reverse=True)
 
     def place(self, thread: str) -> Place:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from taskloom.memory.operations import Clarify
 from taskloom.memory.records import Experience
@@ -18,6 +18,10 @@ from taskloom.memory.tasks import TaskGraph
 
 from .schemas import TaskSchema
 from .steps import Step
+
+COSTS = ("model_calls", "prompt_tokens", "completion_tokens")
+UNKNOWN = "unknown"  # the model of what is not known to be of one
+Spent: TypeAlias = dict[str, dict[str, int]]  # by model, each of COSTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +48,37 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What reading or answering cost. Tokens are as reported by the endpoint (0 without a model)."""
+    """What reading or answering cost. Tokens are as reported by the endpoint (0 without a model).
+
+    models: the same by the model that was asked, as far as it is known.
+    """
 
     model_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    models: Spent = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def of(cls, model: str, calls: int, prompt: int = 0, completion: int = 0) -> Usage:
+        """What requests to one model cost."""
+        spent = {"model_calls": calls, "prompt_tokens": prompt, "completion_tokens": completion}
+        return cls(calls, prompt, completion, {model: spent})
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.model_calls + other.model_calls,
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
+            added(self.models, other.models),
         )
+
+
+def added(spent: Spent, more: Spent) -> Spent:
+    """What models cost, by model, in all."""
+    return {
+        model: {name: spent.get(model, {}).get(name, 0) + more.get(model, {}).get(name, 0) for name in COSTS}
+        for model in dict.fromkeys((*spent, *more))
+    }
 
 
 @dataclass(frozen=True, slots=True)

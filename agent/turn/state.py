@@ -27,7 +27,7 @@ from taskloom.memory.shown import safe
 from taskloom.memory.tasks import BY_HAND, CONTENT, TaskGraph, TaskNode
 
 from .calls import ToolRun
-from .reading import Usage
+from .reading import COSTS, UNKNOWN, Spent, Usage, added
 from .steps import Step
 
 # A snapshot holds the whole channel: rare enough to be cheap on disk, and between two of them every read of
@@ -109,6 +109,7 @@ class Turn(BaseModel):
     model_calls: int = Field(default=0, description="Calls of chat models in the turn.")
     prompt_tokens: int = Field(default=0, description="Tokens that they were sent.")
     completion_tokens: int = Field(default=0, description="Tokens that they wrote.")
+    models: Spent = Field(default={}, description="The same by model.")
 
     @model_validator(mode="before")
     @classmethod
@@ -123,12 +124,20 @@ class Turn(BaseModel):
         """Whether something is asked that no kind of question fits."""
         return any(step.asked is not None and step.asked.free for step in self.steps)
 
+    @property
+    def spent(self) -> Spent:
+        """What models cost in it, by model; what is not known to be of one is of "unknown"."""
+        known = {name: sum(costs[name] for costs in self.models.values()) for name in COSTS}
+        rest = {name: getattr(self, name) - known[name] for name in COSTS}
+        return added(self.models, {UNKNOWN: rest}) if any(rest.values()) else self.models
+
     def with_usage(self, usage: Usage) -> Turn:
         """The turn with what something cost added."""
         costs = {
             "model_calls": self.model_calls + usage.model_calls,
             "prompt_tokens": self.prompt_tokens + usage.prompt_tokens,
             "completion_tokens": self.completion_tokens + usage.completion_tokens,
+            "models": added(self.models, usage.models),
         }
         return self.model_copy(update=costs)
 
@@ -301,7 +310,8 @@ class State(TypedDict):
     that takes the place of the tasks, only during its turn. shared: variables that tools read and write, by
     name, JSON values. owner: the user of the first turn; nobody else speaks here. pending: experiences whose
     outcome is not known yet. unwritten: turns that no facts were made of yet, with their time (ISO 8601).
-    feedback: what was said of the last turn by other means than words; the next turn uses it.
+    feedback: what was said of the last turn by other means than words; the next turn uses it. spent: what
+    models have cost in all turns, by model.
     """
 
     messages: Messages
@@ -316,6 +326,7 @@ class State(TypedDict):
     pending: tuple[Pending, ...]
     unwritten: tuple[tuple[int, str], ...]
     feedback: Literal["good", "bad"] | None
+    spent: Spent
 
 
 class Context(BaseModel):
