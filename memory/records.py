@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
 
 Kind = Literal["experience", "fact", "unit"]
 KINDS: tuple[Kind, ...] = ("experience", "fact", "unit")
@@ -27,6 +27,17 @@ def record_id(thread: str, turn: int, kind: Kind, key: str = "") -> str:
     return f"{kind[0]}{hashlib.sha256(origin).hexdigest()[:25]}"
 
 
+def _in_calendar(at: datetime) -> datetime:
+    """A time that stays one in each time zone, and beside others."""
+    if not _FIRST < at < _LAST:
+        raise ValueError(f"must be between the years {_FIRST.year} and {_LAST.year}")
+    return at
+
+
+_FIRST, _LAST = datetime(1000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
+Moment = Annotated[AwareDatetime, AfterValidator(_in_calendar)]
+
+
 class _Record(BaseModel):
     """What every record has."""
 
@@ -34,7 +45,7 @@ class _Record(BaseModel):
 
     id: str = Field(min_length=1, max_length=200)
     text: str = Field(description="What is searched and embedded: words, never empty.", min_length=1)
-    at: AwareDatetime = Field(description="When what it tells took place.")
+    at: Moment = Field(description="When what it tells took place.")
     thread: str = Field(default="", description="Thread it comes from.")
     turn: int = Field(default=0, ge=0, description="Turn of that thread; 0 where it is of no one turn.")
 
@@ -94,7 +105,7 @@ class Fact(_Record):
     status: Literal["current", "former", "deleted"] = Field(
         default="current", description="former: true once, history now. deleted: a tombstone."
     )
-    until: AwareDatetime | None = Field(default=None, description="When it ceased to hold.")
+    until: Moment | None = Field(default=None, description="When it ceased to hold.")
 
 
 class Pair(BaseModel):

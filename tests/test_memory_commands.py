@@ -25,6 +25,7 @@ from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.state import Context
 from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, Stream, read_record
 from taskloom.memory.store import ChromaStore
+from taskloom.memory.tasks import TaskGraph
 from taskloom.tools.journal import Entry, FileJournal
 from tests.chroma_server import HashEmbedder
 
@@ -411,3 +412,58 @@ def test_what_waits_is_counted_and_forgotten_too(home: Path, invoke: Invoke) -> 
     assert "Forgot 2 records." in told
     assert holding(home, b"Bergen") == []
     assert holding(home, b"Shift it")
+
+
+MIA = {"kind": "fact", "id": "f1", "text": "Mia likes tea", "at": "2026-05-01T00:00:00+00:00"}
+BOOKED = {
+    "kind": "unit", "id": "u1", "text": "book a hotel", "at": "2026-05-01T00:00:00+00:00", "intent": "hotel",
+    "title": "book a hotel", "thread": "old",
+    "pairs": [{"slot": "hotel.location", "question": "Where?", "answer": "Bergen"}],
+}  # fmt: skip
+EVIL = "Ber\x1b[2Jgen\u202e \x9b"
+READ_IN: dict[str, list[dict[str, Any]]] = {
+    "what steers": [
+        {**MIA, "text": f"Mia likes {EVIL}", "id": "f\x1b1", "people": ["Mia\0"], "thread": "\0"},
+        {**BOOKED, "title": f"book {EVIL}",
+         "pairs": [{"slot": "hotel.\x1b", "question": "\x9b", "answer": EVIL}]},
+    ],
+    "odd slots": [{**BOOKED, "pairs": [
+        {"slot": "", "question": "", "answer": ""},
+        {"slot": "a" * 5000, "question": "q", "answer": "b" * 100_000},
+        {"slot": "../..", "question": "q", "answer": "c\nd"},
+    ]}],
+    "a circle": [
+        {**MIA, "rests_on": ["f2"]}, {**MIA, "id": "f2", "text": "Mia likes milk", "rests_on": ["f1"]},
+    ],
+    "itself": [{**MIA, "rests_on": ["f1", "nope"]}],
+    "one id twice": [MIA, {**MIA, "text": "Mia likes milk"}, {**BOOKED, "id": "f1"}],
+    "blank": [{**MIA, "text": " \n"}],
+    "very long": [{**MIA, "text": "Mia likes tea " * 20_000}],
+}  # fmt: skip
+REFUSED: dict[str, list[dict[str, Any]]] = {
+    "year 1": [{**MIA, "at": "0001-01-01T00:00:00+14:00"}],
+    "year 9999": [{**BOOKED, "at": "9999-12-31T23:59:59-12:00"}],
+    "an end without end": [{**MIA, "until": "9999-12-31T23:59:59-12:00"}],
+}
+STEERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("named", [*READ_IN, *REFUSED])
+def test_records_that_are_read_in_harm_no_command_and_no_turn(
+    named: str, home: Path, invoke: Invoke, tmp_path: Path
+) -> None:
+    file = tmp_path / "m.jsonl"
+    file.write_text("\n".join(json.dumps(one) for one in (READ_IN | REFUSED)[named]))
+    if named in REFUSED:
+        assert "must be between the years 1000 and 9000" in invoke("import", str(file), code=2).stderr
+        return
+    invoke("import", str(file))
+    shown = [
+        invoke(*call).output for call in (("list",), ("list", "--json"), ("export",), ("search", "Mia hotel"))
+    ]
+    assert [STEERS.findall(text) for text in shown] == [[]] * 4
+    with Taskloom.open(Settings(home=home)) as talk:
+        for words in ("What did I book?", "Book a hotel, same as last time", "What do you know about Mia?"):
+            assert talk.talk(words, thread="z").reply
+        assert TaskGraph.from_json(talk.export("z")).faults() == []

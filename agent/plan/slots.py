@@ -129,10 +129,11 @@ def _from_earlier(
                 slot=f"{graph[place].slot}.{one.slot}", title=one.title, parent=place,
                 value=None if one.member else one.value, status="proposed", source=source,
             )  # fmt: skip
-            yield offer
             made = apply(graph, offer, turn=0, said="")  # for its id: others may belong to it
-            graph = made.graph
-            places.setdefault(one.title.lower(), made.changed[0])
+            if made.refused is None:  # as a record that was read in may hold what no task can
+                yield offer
+                graph = made.graph
+                places.setdefault(one.title.lower(), made.changed[0])
 
 
 def _number(key: str) -> tuple[int, str]:
