@@ -444,7 +444,7 @@ READ_IN: dict[str, list[dict[str, Any]]] = {
     "blank": [{**MIA, "text": " \n"}],
     "very long": [{**MIA, "text": "Mia likes tea " * 20_000}],
 }  # fmt: skip
-REFUSED = {
+REFUSED: dict[str, list[dict[str, Any]]] = {
     "year 1": [{**MIA, "at": "0001-01-01T00:00:00+14:00"}],
     "year 9999": [{**BOOKED, "at": "9999-12-31T23:59:59-12:00"}],
     "an end without end": [{**MIA, "until": "9999-12-31T23:59:59-12:00"}],
