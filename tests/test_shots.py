@@ -151,7 +151,7 @@ def test_nothing_has_no_shots() -> None:
     assert shots([]) == ()
 
 
-def test_a_recording_of_many_kinds(tmp_path: Path) -> None:
+def test_a_recording_of_many_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = clips.Clip(
         seed=77,
         takes=(
@@ -168,3 +168,7 @@ def test_a_recording_of_many_kinds(tmp_path: Path) -> None:
     assert [shot.start_ms for shot in found] == pytest.approx(made.starts, abs=250)
     assert [shot.alike for shot in found] == [None, None, 0, None]
     assert found[-1].end_ms == pytest.approx(made.duration_ms, abs=150)
+    monkeypatch.setattr(
+        "taskloom.tools.video.shots._WINDOW", 11
+    )  # in which it is searched makes no difference
+    assert shots(samples(tmp_path / "made.mp4", RATE, SIZE)) == found

@@ -37,6 +37,7 @@ _SAME = 0.7  # likeness from which on two shots look the same
 _PART = 0.5  # part of their colours that they then have in common
 _STILL = 0.97  # correlation from which on no shift is looked for
 _PAIRS = 256  # compared at a time
+_WINDOW = 3_000  # pictures that are searched for gradual cuts at a time
 _LIKELY = 10  # earlier shots, by their colours, that one is compared with
 
 _BINS = 4  # of each of red, green and blue, in a histogram
@@ -230,7 +231,14 @@ class _Span(NamedTuple):
 
 def _gradual(planes: Planes) -> list[_Span]:
     """Where one shot dissolves into another, or fades out before another fades in."""
-    small = _smaller(planes)
+    marks = [mark for start in range(0, len(planes), _WINDOW) for mark in _marks(planes, start)]
+    return [_span(group) for group in _groups(marks)]
+
+
+def _marks(planes: Planes, start: int) -> list[tuple[int, bool, float]]:
+    """Pictures of a window that may be the middle of a gradual cut, whether dark, and how far from one."""
+    first = max(0, start - _LAG)
+    small = _smaller(planes[first : start + _WINDOW + _LAG])
     contrast = (small - small.mean((2, 3), keepdims=True)).reshape(len(small), -1).std(1)
     light, spread = small[:, 0].mean((1, 2)) + 128, small[:, 0].std((1, 2))
     middles = np.arange(_LAG, len(small) - _LAG)
@@ -242,14 +250,14 @@ def _gradual(planes: Planes) -> list[_Span]:
     for at, number in enumerate(middles.tolist()):
         sides = [number - _LAG, number + _LAG]
         if light[number] < 0.35 * light[sides].min() and spread[number] < 0.4 * spread[sides].min():
-            marks.append((number, True, float(light[number])))
+            marks.append((first + number, True, float(light[number])))
         elif (
             begun[at] + ended[at] < 1.85
             and contrast[number] < 0.86 * np.sqrt(contrast[sides].prod())
             and _mixed(before[at], middle[at], after[at], to_begin[at], to_end[at])
         ):
-            marks.append((number, False, float(abs(begun[at] - ended[at]))))
-    return [_span(group) for group in _groups(marks)]
+            marks.append((first + number, False, float(abs(begun[at] - ended[at]))))
+    return marks
 
 
 def _groups(marks: Sequence[tuple[int, bool, float]]) -> list[list[tuple[int, bool, float]]]:
