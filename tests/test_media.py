@@ -224,6 +224,31 @@ def test_sound_is_in_its_place(talk: Path, films: dict[str, Film]) -> None:
         list(sound(films["mp4"].path))
 
 
+def test_kinds_of_sound(tmp_path: Path, talk: Path, subtests: pytest.Subtests) -> None:
+    for name, codec, rate in (
+        ("a.flac", "flac", 44_100), ("a.ogg", "libopus", 48_000), ("a.aac", "aac", 44_100),
+        ("a.m4a", "aac", 44_100), ("a.mp3", "libmp3lame", 44_100), ("a.mkv", "pcm_s16le", 8_000),
+    ):  # fmt: skip
+        path = tmp_path / name
+        tone = (12_000 * np.sin(2 * np.pi * 440 * np.arange(2 * rate) / rate)).astype(np.int16)
+        with subtests.test(name):
+            with av.open(str(path), "w") as file:
+                stream = file.add_stream(codec, rate=rate, layout="mono")
+                resampler = av.AudioResampler(format=stream.format, layout="mono", rate=rate)
+                for start in range(0, len(tone), 960):
+                    frame = av.AudioFrame.from_ndarray(
+                        tone[None, start : start + 960], format="s16", layout="mono"
+                    )
+                    frame.pts, frame.sample_rate, frame.time_base = start, rate, Fraction(1, rate)
+                    for piece in resampler.resample(frame):
+                        file.mux(stream.encode(piece))
+                file.mux(stream.encode())
+            (whole,) = sound(path)
+            assert whole.duration_ms == pytest.approx(2_000, abs=80)
+            spectrum = np.abs(np.fft.rfft(heard(whole.wav)[SOUND_RATE // 2 : 3 * SOUND_RATE // 2]))
+            assert int(spectrum.argmax()) == 440
+
+
 def test_a_recording_without_pictures(tmp_path: Path, talk: Path) -> None:
     (whole,) = sound(talk)
     path = tmp_path / "talk.wav"
@@ -346,6 +371,9 @@ def test_limits(films: dict[str, Film], talk: Path, tmp_path: Path, subtests: py
     }.items():
         with subtests.test(told), pytest.raises(ToolError, match=told):
             list(samples(films["mp4"].path, limits=limits))
+    for rate in (0, -1, float("nan"), 1e9):
+        with pytest.raises(ToolError, match="pictures a second: give more than 0"):
+            list(samples(films["mp4"].path, rate))
     with pytest.raises(ToolError, match="more than 50 frames"):
         list(sound(talk, limits=Limits(frames=50)))
     path, short = tmp_path / "no_duration.mkv", Limits(seconds=2)

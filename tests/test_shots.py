@@ -149,6 +149,8 @@ def test_the_key_frame_is_one_of_many() -> None:
 
 def test_nothing_has_no_shots() -> None:
     assert shots([]) == ()
+    with pytest.raises(ValueError, match=r"a picture of \(32, 36\): sample it at \(64, 36\)"):
+        shots([Picture(0, np.zeros((HEIGHT, 32, 3), np.uint8))])
 
 
 def test_a_recording_of_many_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,7 @@ AnyPacket: TypeAlias = "Packet[Stream]"
 # FFmpeg's names of the kinds of files that are read; not among them is what refers to other files.
 _KINDS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,ogg,asf,wav,mp3,flac,aac"
 _DAMAGE = 500  # packets that cannot be decoded, after which a file is given up
+_MOST_SAMPLES = 10_000  # pictures a second
 _NEAR = 2_000  # ms that are decoded on rather than searched for
 _BACK = 15_000  # ms to go back where a search landed behind what it was for
 
@@ -127,6 +128,8 @@ def samples(
     Raises:
         ToolError, UnavailableError: as `probe`; or there are no pictures in it.
     """
+    if not 0 < per_second <= _MOST_SAMPLES:
+        raise ToolError(f"{per_second} pictures a second: give more than 0 and at most {_MOST_SAMPLES:,}")
     step = 1000 / per_second
     with opened(path, limits) as file:
         reel = _Reel(file, limits)

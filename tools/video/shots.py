@@ -54,9 +54,14 @@ def shots(samples: Iterable[Picture]) -> tuple[Shot, ...]:
         `colours` are the main ones, the most of it first; `motion` is how much of the range from black to
         white a point changes from one picture to the next, in the middle of all steps; `alike` is the earlier
         shot that it looks most like, if it looks like any.
+
+    Raises:
+        ValueError: a picture has another size.
     """
     times, kept = list[int](), list[Planes]()
     for one in samples:
+        if one.pixels.shape != (SIZE[1], SIZE[0], 3):
+            raise ValueError(f"a picture of {one.pixels.shape[1::-1]}: sample it at {SIZE}")
         times.append(one.at_ms)
         kept.append(_planes(one.pixels))
     if not times:
