@@ -166,6 +166,8 @@ def test_without_eyes_it_tells_what_was_measured(film: Path) -> None:
         "00:06.0-00:09.0: colours red; much motion; looks like the shot at 00:00.0.",
         "Cuts: 2.",
     ]
+    apart = str(Looker(film, told).qa("Who is it?", [(0, 1_000), (7_000, 9_000)])).splitlines()
+    assert (len(apart), apart[-1]) == (4, "Cuts: 0.")
     many = tuple(Shot(100 * n, 100 * n + 100, 100 * n) for n in range(60))
     assert "And 10 more shots." in str(Looker(film, many).qa("Who is it?", [(0, 9_000)]))
 

@@ -254,7 +254,8 @@ class Looker:
         told += [self._figures(self._shots[number]) for number in numbers[:MOST_FRAMES]]
         if len(numbers) > MOST_FRAMES:
             told.append(f"And {len(numbers) - MOST_FRAMES} more shots.")
-        told.append(f"Cuts: {len(numbers) - 1}.")
+        begun = [shot.start_ms for shot in self._shots[1:]]
+        told.append(f"Cuts: {sum(start < at < stop for at in begun for start, stop in ranges)}.")
         return Answer("\n".join(told), measured=True)
 
     def _figures(self, shot: Shot) -> str:
