@@ -18,7 +18,8 @@ DATA ?=
 COMMA := ,
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# What `make check` and `make bench` need beside it: a browser to steer, plots, what trains the judge.
+# What `make check` and `make bench` need beside it: a browser to steer, plots, what trains the judge,
+# what reads the text in pictures.
 EXTRAS := $(VENV)/.installed-extras
 COV := $(if $(COVERAGE),--cov --cov-report=term-missing:skip-covered)
 export HYPOTHESIS_PROFILE := $(if $(FULL),full,$(PROFILE))
@@ -58,7 +59,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 $(EXTRAS): $(STAMP)
-	$(call pip_install,dev$(COMMA)browser$(COMMA)bench)
+	$(call pip_install,dev$(COMMA)browser$(COMMA)bench$(COMMA)ocr)
 	@touch $@
 
 demo: install  ## play a real dialogue and draw the task tree as it changes
@@ -113,7 +114,7 @@ constraints:  ## resolve anew and write constraints.txt
 	rm -rf build/resolve
 	$(PYTHON) -m venv build/resolve
 	build/resolve/bin/python -m pip install --upgrade pip
-	build/resolve/bin/python -m pip install -e '.[dev,browser,bench]'
+	build/resolve/bin/python -m pip install -e '.[dev,browser,bench,ocr]'
 	{ sed '/^#/!d' constraints.txt; build/resolve/bin/python -m pip freeze --all --exclude-editable; } > build/constraints
 	mv build/constraints constraints.txt
 	rm -rf build/resolve

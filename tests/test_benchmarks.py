@@ -77,3 +77,10 @@ def test_slots_prints_its_figures(tmp_path: Path) -> None:
     assert (found["turns"], found["spared"], found["wrong"]) == (3, 2, 1)
     assert (found["coverage_of_filling"], found["precision"]) == (1, 0.5)
     assert "The date is Friday" in found["wrong_turns"][0]
+
+
+def test_shots_prints_its_figures() -> None:
+    found = json.loads(run("shots.py", "--clips", "2", "--json"))
+    assert (found["clips"], found["seed"]) == (2, 13)
+    assert found["f1"] > found["histograms"]["f1"] > 0
+    assert found["shots_s_per_600_s"] > 0
