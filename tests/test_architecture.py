@@ -16,7 +16,7 @@ PARTS = ("agent", "memory", "tools")
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SETUPTOOLS = PYPROJECT["tool"]["setuptools"]
-WINGS_WITHIN = ("agent/grounding/resolving",)
+WINGS_WITHIN = ("agent/grounding/resolving", "tools/video")
 SOURCES = sorted(path for part in PARTS for path in (ROOT / part).rglob("*.py"))
 RUFF = PYPROJECT["tool"]["ruff"]["lint"]
 

@@ -1,0 +1,1 @@
+"""Recordings: what was said in them, and what is to be seen."""
