@@ -39,6 +39,7 @@ class Kinds(StrEnum):
     EXPERIENCE = "experience"
     FACT = "fact"
     UNIT = "unit"
+    SCENE = "scene"
 
 
 User = Annotated[str, typer.Option("--user", metavar="ID", help="Whose memory.")]
