@@ -7,12 +7,14 @@ import time
 from collections.abc import Iterable
 
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import patch_config
 
 from taskloom.agent.turn.calls import Call, ToolRun
 from taskloom.agent.turn.state import Turn
 from taskloom.tools.calls import Result, call
 from taskloom.tools.errors import ToolError
 from taskloom.tools.journal import Entry
+from taskloom.tools.video.tools import USER
 
 from .equipment import Acting
 
@@ -29,6 +31,7 @@ def run_call(
     if (seconds := until - time.monotonic()) <= 0:
         return ToolRun(call=one, status="failed", text="the time for the calls of this turn is used up")
     equipped, journal = acting.equipment.registry[one.tool], acting.equipment.journal
+    config = patch_config(config, configurable={USER: acting.user})  # whose memory a tool may look into
 
     def result() -> Result:
         return call(equipped, one.args, shared=acting.shared, completed=completed, key=one.key,

@@ -23,6 +23,7 @@ from .lines import Line
 
 FILE_BYTES, MOST_LINES, LONGEST_MS = 20_000_000, 100_000, 24 * 3_600_000
 WORD_MS = 400  # how long a word takes where nobody says so: 150 words a minute
+SLOWLY, BREATH_MS = 3, 2_000  # how much longer, and more, a line may last before the next one begins
 LINE_CHARACTERS = 5_000
 
 _SUFFIXES = "srt, vtt, ass, or plain lines such as `[12:40] Ana: Let's begin.`"
@@ -231,8 +232,8 @@ def _event(columns: list[str], rest: str, name: str, row: int) -> Line:
 def _plain(rows: Rows, name: str) -> Iterator[tuple[int, Line]]:
     """Lines `[mm:ss] Name: words`, `Name (mm:ss): words` or `Name: words`; what has neither goes on.
 
-    A line ends where the next begins, and before that if its words take less; without times they follow one
-    another at `WORD_MS` a word.
+    A line ends where the next begins, or when its words are said where that is long before; without times
+    lines follow one another at `WORD_MS` a word.
     """
     said: list[tuple[int, int | None, str | None, list[str]]] = []
     for row, text in rows:
@@ -260,9 +261,11 @@ def _timed(said: Sequence[tuple[int, int | None, str | None, str]], name: str) -
     clock = 0
     for number, (row, at, who, text) in enumerate(said):
         start = clock if at is None else at
-        clock = start + WORD_MS * max(1, len(text.split()))
+        takes = WORD_MS * max(1, len(text.split()))
+        clock = start + takes
         later = next((at for _, at, _, _ in said[number + 1 : number + 2] if at is not None), clock)
-        clock = max(start, min(clock, later))
+        if later <= start + SLOWLY * takes + BREATH_MS:
+            clock = later
         yield row, Line(start, clock, text, who)
 
 
