@@ -138,7 +138,11 @@ def test_examples_use_commands_and_options_that_exist(subtests: pytest.Subtests)
     for line in EXAMPLES:
         with subtests.test(line):
             words = shlex.split(line.split("  #")[0].split(" | ")[0].split(" > ")[0])
-            command = PARTS[" ".join(words[1:3])] if words[1] in ("memory", "tools") else COMMANDS[words[1]]
+            command = (
+                PARTS[" ".join(words[1:3])]
+                if words[1] in ("memory", "tools", "video")
+                else COMMANDS[words[1]]
+            )
             options = {name for param in command.params for name in param.opts}
             assert {word for word in words if word.startswith("--")} <= options
 
