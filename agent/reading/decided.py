@@ -14,8 +14,8 @@ from taskloom.agent.grounding.asking_first import describe_operations
 from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.language.wording import VERBS
 from taskloom.agent.language.words import content
-from taskloom.agent.recall.asking import VALUES, is_question, revised
 from taskloom.agent.recall.moments import Moment
+from taskloom.agent.recall.revising import VALUES, is_question, revised, value_for
 from taskloom.agent.turn.reading import Interpreter, View
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Add, Check, Clarify, Operation, Update, apply
@@ -93,11 +93,12 @@ def _as_request(text: str) -> str | None:
 
 def _in_the_end(text: str, at: int, said: Sequence[Moment]) -> Decision:
     """A decision with the value that it has after "no, make it June"."""
-    need = next((name for name in ("date", "number") if VALUES[name].search(text)), None)
+    need = next((kind for kind in VALUES if value_for(kind, text)), None)
     course = [said[place] for place in revised(at, said, need)] if need else [said[at]]
-    if need and len(course) > 1 and (new := VALUES[need].search(course[-1].evidence.text)):
-        *_, old = VALUES[need].finditer(text)
-        text = f"{text[: old.start()]}{new[0]}{text[old.end() :]}"
+    old = value_for(need, text) if need else None
+    new = value_for(need, course[-1].evidence.text) if need else None
+    if old and new and len(course) > 1:
+        text = new.join(text.rsplit(old, 1))
     return Decision(text, tuple(course[::-1]))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from taskloom.memory.ranking import stems
@@ -17,9 +17,9 @@ from taskloom.memory.scenes import clock
 from taskloom.memory.words import STOP, fold
 
 from .moments import Moment, is_called
+from .revising import KINDS, VALUES, is_question, revised, value_for, values
 
 COVERED = 0.75  # share of a question's content words that a line must have, with the question it answers
-REVISED_MS, REVISED_LINES = 90_000, 8  # how far from a value "no, make it June" may be
 NOTHING = "Nothing in the recordings says so."
 
 Kind = Literal["who", "moment", "count", "speakers", "beside", "value"]
@@ -27,7 +27,8 @@ Kind = Literal["who", "moment", "count", "speakers", "beside", "value"]
 _SAYING = (
     r"say|says|said|saying|mention(?:s|ed)?|talk(?:s|ed)?|speaks?|spoke|spoken|suggest(?:s|ed)?"
     r"|propos(?:e|es|ed)|asks?|asked|tells?|told|announc(?:e|es|ed)|discuss(?:es|ed)?|brings? up|brought up"
-    r"|rais(?:e|es|ed)|bring|brought|object(?:s|ed)?|remind(?:s|ed)?|point(?:s|ed)? out"
+    r"|rais(?:e|es|ed)|bring|brought|object(?:s|ed)?|remind(?:s|ed)?|point(?:s|ed)? out|offered"
+    r"|volunteered|promised|agreed|confirmed|explained|warned|c[oa]mes? up"
 )
 _SAID = re.compile(rf"\b(?:{_SAYING})\b", re.IGNORECASE)
 _SAID_BY = re.compile(
@@ -45,9 +46,11 @@ _SPEAKERS = re.compile(
     re.IGNORECASE,
 )
 _WHEN = re.compile(
-    r"^\W*(?:when|at (?:what|which) (?:time|point|moment|minute)|where in the \w+|how far in)\b",
+    r"^\W*(?:when|at (?:what|which) (?:time|point|moment|minute)|where in the|how far in)\b",
     re.IGNORECASE,
 )
+_IN_RECORDING = re.compile(r"\bin (?:the|this) (?:meeting|recording|video|call|transcript)\b", re.IGNORECASE)
+_PHRASES = re.compile(r"\b(?:takes?|took) (?:place|it on|on)\b", re.IGNORECASE)
 _WHO = re.compile(r"^\W*(?:who|whom|whose|which (?:person|speaker))\b", re.IGNORECASE)
 _BESIDE = re.compile(
     r"^(?P<asked>.*?)\b(?:(?:right|just|directly|immediately|straight|shortly) )?(?P<side>after|before) "
@@ -59,52 +62,36 @@ _PAST = re.compile(r"\b(?:originally|at first|initially|before (?:that|it (?:was
 _ASKING = """
     who whom whose what which when where why how many much often time times point moment minute did does do
     was were is are be been anyone anybody someone somebody everybody everyone meeting recording video call
-    talk need needs want wants get gets got make made going have has use used
+    talk find come comes came up out need needs want wants get gets got make made going have has use used
     people person speaker speakers first last originally initially planned finally final decided decide
     decision current currently now still end eventually agreed there plan new right just directly immediately
     straight shortly after before following next thing exactly latest happen happens happening set chosen
 """
 _NEEDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("number", re.compile(r"\bhow (?:many|much|old|long|far|big|large|high)\b|\b(?:price|cost|budget|amount"
-                          r"|number|fee|rent|total)\b", re.IGNORECASE)),
+    ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|total|pay|paid|expensive)\b",
+                         re.IGNORECASE)),
+    ("number", re.compile(r"\bhow (?:many|old|long|far|big|large|high)\b|\b(?:amount|number)\b",
+                          re.IGNORECASE)),
     ("clock", re.compile(r"\b(?:what|which) time\b|\bstart time\b", re.IGNORECASE)),
     ("date", re.compile(r"\bwhen\b|\b(?:what|which) (?:day|date|month|year|week)\b|\b(?:date|day|deadline)\b",
                         re.IGNORECASE)),
 )  # fmt: skip
-_NUMBERS = (
-    r"\d[\d.,]*|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven"
-    r"|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[- ]\w+)?|hundred|thousand|million|dozen)"
+_ARTICLES = frozenset(("the", "a", "an", "our", "my", "your", "his", "her", "their", "this", "that"))
+_LEADING = _ARTICLES | frozenset(
+    ("many", "much", "of", "about", "for", "on", "with", "these", "those", "any")
 )
-VALUES = {
-    "date": re.compile(
-        r"\b(?:(?:\d{1,2}(?:st|nd|rd|th)?(?: of)? )?"
-        r"(?-i:January|February|March|April|May|June|July|August|September|October|November|December)"
-        r"(?: \d{1,2}(?:st|nd|rd|th)?\b)?"
-        r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|tomorrow|today|next (?:week|month|year)|christmas"
-        r"|easter|spring|summer|autumn|winter|(?:19|20)\d\d|the \d{1,2}(?:st|nd|rd|th))\b|\b\d{1,2}[:.]\d\d\b"
-        r"|\b\d{1,2} ?[ap]\.?m\b|\bnoon\b", re.IGNORECASE),
-    "clock": re.compile(
-        r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?[ap]\.?m\b|\bnoon\b|\bmidnight\b|o'clock|\bhalf past\b"
-        rf"|\bat (?:{_NUMBERS})\b", re.IGNORECASE),
-    "number": re.compile(rf"\b(?:{_NUMBERS})\b", re.IGNORECASE),
-}  # fmt: skip
-_REVISES = re.compile(
-    r"^\W*(?:(?:oh|hmm|um|well|ah|but|and|then|so|okay|ok|right)\W+)*(?:no|nope|actually|sorry|wait|correction"
-    r"|scratch that|on second thoughts?|better|rather|instead|let'?s (?:say|make it|do|take|keep|stay|go)"
-    r"|make (?:it|that)|i'?d (?:rather|say)|we (?:should|could) (?:say|make it))\b",
-    re.IGNORECASE,
-)
-_UNWANTED = re.compile(
-    r"\btoo (?:late|early|soon|much|many|little|few|far|expensive|small|large|big)\b"
-    r"|\b(?:can'?t|cannot|won'?t|wouldn'?t|doesn'?t|don'?t|not|isn'?t|never)\b",
-    re.IGNORECASE,
-)
+_NEEDING = frozenset(
+    ("cost", "costs", "price", "prices", "pay", "pays", "paid", "spend", "settle", "settled", "day", "days",
+     "date", "dates", "euros", "expensive", "number", "amount")
+)  # fmt: skip
+"""Words that say of which kind a value is, and nothing of what it is of, where something else does."""
 _FORMER = re.compile(
     r"\b(?:originally|at first|used to|previously|last (?:year|month|week|time)|back then)\b", re.IGNORECASE
 )
 _STATES = re.compile(
     r"\b(?:is|are|will be|be|becomes?|let'?s|we'?ll|make it|make that|moves?|moved|go(?:es)? with|take|took"
-    r"|takes|book|booked|choose|chose|switch|set|pick|picked|use|has|have|costs?|starts?)\b|'s\b",
+    r"|takes|book|booked|choose|chose|switch|set|pick|picked|use|has|have|costs?|starts?"
+    r"|went|came|comes|stays?|remains?|happens?|gets?|got|turns?|ends?|begins?|opens?|closes?)\b|'s\b",
     re.IGNORECASE,
 )  # fmt: skip
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
@@ -138,10 +125,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question, taken apart. words: stems that a line must mostly have; firm: that it must all have."""
+    """A question, taken apart, in stems.
+
+    words: all that carry meaning. subject: of these what it is about, with what is done to it; a line must
+    have most of them. firm: names and numbers, which it must all have. phrase: the words in their order. who:
+    the speaker that it names.
+    """
 
     text: str
     words: frozenset[str]
+    subject: frozenset[str]
     firm: frozenset[str]
     phrase: tuple[str, ...]
     who: str | None
@@ -173,7 +166,7 @@ def answer(question: str, moments: Sequence[Moment]) -> Answer:
         return Answer()
     if _TIMES.search(question):
         return _count(asked, told)
-    if _WHEN.match(question) and _SAID.search(question):
+    if _WHEN.match(question) and (_SAID.search(question) or _IN_RECORDING.search(question)):
         found = _matching(asked, told)
         return _told(lambda one: f"At {clock(one.evidence.start_ms)}: {_quote(one)}", found[:1])
     if _WHO.match(question):
@@ -185,18 +178,35 @@ def answer(question: str, moments: Sequence[Moment]) -> Answer:
 
 
 def _asked(question: str, speakers: Iterable[str]) -> _Asked:
+    question = _PHRASES.sub(" ", question)
     who = next((one for one in speakers if one and _names(question, one)), None)
     subject = question if who is None else _without(question, who)
     words = [word for word in _WORD.findall(_TALK.sub(" ", subject)) if fold(word) not in _asking()]
-    firm = [word for word in words[:] if any(map(str.isdigit, word)) or (word[0].isupper() and len(word) > 1)]
+    words = [word for word in words if fold(word) not in _NEEDING] or words
+    firm = [word for word in words if any(map(str.isdigit, word)) or (word[0].isupper() and len(word) > 1)]
     first = next(iter(_WORD.findall(question)), "")
     return _Asked(
         question,
         _stems(" ".join(words)),
+        _subject(subject) or _stems(" ".join(words)),
         _stems(" ".join(word for word in firm if word != first)),
         tuple(stem for word in words for stem in stems(word)),
         who,
     )
+
+
+def _subject(question: str) -> frozenset[str]:
+    """What a question is about: the nouns after "the", "many" or "about", with the verb before them."""
+    tokens = _WORD.findall(question)
+    plain = [fold(token) in _asking() | _NEEDING or _SAID.fullmatch(token) is not None for token in tokens]
+    found: list[str] = []
+    for at, token in enumerate(tokens):
+        if fold(token) in _LEADING:
+            end = next((n for n in range(at + 1, len(tokens)) if plain[n]), len(tokens))
+            found += tokens[at + 1 : end]
+            if fold(token) in _ARTICLES and at and not plain[at - 1] and end > at + 1:
+                found.append(tokens[at - 1])
+    return _stems(" ".join(found))
 
 
 def _asking() -> frozenset[str]:
@@ -224,21 +234,26 @@ def _stems(text: str) -> frozenset[str]:
 
 def _matching(asked: _Asked, told: Sequence[Moment]) -> list[Moment]:
     """The lines that say most of what is asked about, by whom it is asked about, in order of time."""
-    shares = [(one, _share(asked, one, None)) for one in told if _said_by(one, asked.who)]
-    best = max((share for _, share in shares), default=0.0)
-    return [one for one, share in shares if share == best] if best >= COVERED else []
+    shares = [
+        (_share(asked.subject, asked, one, None), _share(asked.words, asked, one, None)) for one in told
+    ]
+    fit = [
+        (share, one)
+        for share, one in zip(shares, told, strict=True)
+        if share[0] >= COVERED and _said_by(one, asked.who)
+    ]
+    best = max((share for share, _ in fit), default=None)
+    return [one for share, one in fit if share == best]
 
 
 def _said_by(one: Moment, who: str | None) -> bool:
     return who is None or one.evidence.by == who
 
 
-def _share(asked: _Asked, one: Moment, before: Moment | None) -> float:
-    """The share of what is asked about that a line has, or with the question that it answers."""
+def _share(wanted: frozenset[str], asked: _Asked, one: Moment, before: Moment | None) -> float:
+    """The share of some stems of a question that a line has, or with the question that it answers."""
     has = _stems(_with_question(one, before))
-    if not asked.firm <= has or not asked.words & has:
-        return 0.0
-    return len(asked.words & has) / len(asked.words)
+    return len(wanted & has) / len(wanted) if asked.firm <= has else 0.0
 
 
 def _with_question(one: Moment, before: Moment | None) -> str:
@@ -247,20 +262,15 @@ def _with_question(one: Moment, before: Moment | None) -> str:
     return f"{before.evidence.text} {one.evidence.text}" if before and answers else one.evidence.text
 
 
-def is_question(one: Moment) -> bool:
-    """Whether a line asks."""
-    return one.evidence.text.rstrip().endswith("?")
-
-
 def _named(asked: _Asked, text: str) -> bool:
     """Whether words name just what is asked about: "the launch", not "the launch party"."""
-    words = [(word, _stems(word)) for word in _WORD.findall(text)]
+    words = [(found, _stems(found[0])) for found in _WORD.finditer(text)]
     size = len(asked.phrase)
     for at in range(len(words) - size + 1):
         if all(asked.phrase[n] in words[at + n][1] for n in range(size)):
-            before = words[at - 1][0] if at else ""
-            after = words[at + size][0] if at + size < len(words) else ""
-            if _is_plain(before) and _is_plain(after):
+            first, last = words[at][0].start(), words[at + size - 1][0].end()
+            before, after = re.search(r"[\w'’]+(?= ?$)", text[:first]), re.match(r" ?[\w'’]+", text[last:])
+            if all(_is_plain(one[0].strip()) for one in (before, after) if one):
                 return True
     return False
 
@@ -296,7 +306,7 @@ def _quote(one: Moment) -> str:
 
 def _who(asked: _Asked, told: Sequence[Moment]) -> Answer:
     """Who said something: the speaker of the first line that says it best."""
-    found = [one for one in _matching(_Asked(asked.text, asked.words, asked.firm, asked.phrase, None), told)
+    found = [one for one in _matching(replace(asked, who=None), told)
              if one.evidence.by]  # fmt: skip
     found = [one for one in found if not is_question(one)] or found
     return _told(
@@ -306,7 +316,7 @@ def _who(asked: _Asked, told: Sequence[Moment]) -> Answer:
 
 def _count(asked: _Asked, told: Sequence[Moment]) -> Answer:
     """How often something is said."""
-    found = [one for one in told if _said_by(one, asked.who) and _share(asked, one, None) == 1]
+    found = [one for one in told if _said_by(one, asked.who) and _share(asked.subject, asked, one, None) == 1]
     if not found:
         return Answer()
     times = ", ".join(clock(one.evidence.start_ms) for one in found)
@@ -345,11 +355,13 @@ def _value(asked: _Asked, told: Sequence[Moment]) -> Answer:
     fits = []
     for at, one in enumerate(told):
         before = told[at - 1] if at and told[at - 1].scene.video == one.scene.video else None
-        share = _share(asked, one, before) if _said_by(one, asked.who) and not is_question(one) else 0.0
+        told_so = _said_by(one, asked.who) and not is_question(one)
+        share = _share(asked.subject if need else asked.words, asked, one, before) if told_so else 0.0
         if share >= COVERED and _gives(need, one, asked) and not _FORMER.search(one.evidence.text):
             states = need is not None or bool(_STATES.search(one.evidence.text))
             text = _with_question(one, before)
-            fits.append((_counted(asked, need, text), _named(asked, text), share, states, at))
+            kind = need is None or KINDS[need][0] in values(text)
+            fits.append((_counted(asked, need, text), _named(asked, text), kind, share, states, at))
     if not fits:
         return Answer()
     best = max(fit[:-1] for fit in fits)
@@ -359,7 +371,11 @@ def _value(asked: _Asked, told: Sequence[Moment]) -> Answer:
     if _PAST.search(asked.text):
         return _told(_dated, course[:1])
     last, *former = course[::-1]
-    return Answer(_dated(last), (last,), tuple(former))
+
+    def value(one: Moment) -> str:
+        return fold(value_for(need, one.evidence.text) or "") if need else one.evidence.text
+
+    return Answer(_dated(last), (last,), tuple(one for one in former if value(one) != value(last)))
 
 
 def _dated(one: Moment) -> str:
@@ -373,30 +389,5 @@ def _gives(need: str | None, one: Moment, asked: _Asked) -> bool:
         return bool(_stems(one.evidence.text) - asked.words) or given.startswith(
             ("is ", "are ", "did ", "was ")
         )
-    return any(fold(found[0]) not in given for found in VALUES[need].finditer(one.evidence.text))
-
-
-def revised(at: int, told: Sequence[Moment], need: str | None) -> list[int]:
-    """A line that gives a value, and those after it that put another in its place: "no, make it June"."""
-    course = [at]
-    for place in range(at + 1, len(told)):
-        one, last = told[place], told[course[-1]]
-        if (
-            one.scene.video != last.scene.video
-            or place - course[-1] > REVISED_LINES
-            or one.evidence.start_ms - last.evidence.end_ms > REVISED_MS
-        ):
-            break
-        text = one.evidence.text
-        if (
-            _REVISES.match(text)
-            and not is_question(one)
-            and not _UNWANTED.search(text)
-            and (
-                VALUES[need].search(text)
-                if need
-                else re.search(r"\b(?:make (?:it|that)|instead|rather)\b", text)
-            )
-        ):
-            course.append(place)
-    return course
+    has = values(one.evidence.text)
+    return any(fold(value) not in given for kind in KINDS[need] for value in has.get(kind, ()))
