@@ -77,3 +77,10 @@ def test_slots_prints_its_figures(tmp_path: Path) -> None:
     assert (found["turns"], found["spared"], found["wrong"]) == (3, 2, 1)
     assert (found["coverage_of_filling"], found["precision"]) == (1, 0.5)
     assert "The date is Friday" in found["wrong_turns"][0]
+
+
+def test_video() -> None:
+    found = json.loads(run("video.py", "--talks", "1", "--wording", "seen", "--json"))
+    assert found["rows"]["never"]["right"] == 1.0
+    assert found["left_after_forget"] == 0
+    assert set(found["rows"]["all"]) == {"right", "moment", "retrieval", "windows", "held", "bm25"}
