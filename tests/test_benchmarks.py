@@ -79,7 +79,7 @@ def test_slots_prints_its_figures(tmp_path: Path) -> None:
     assert "The date is Friday" in found["wrong_turns"][0]
 
 
-def test_video() -> None:
+def test_video_prints_its_figures() -> None:
     found = json.loads(run("video.py", "--talks", "1", "--wording", "seen", "--json"))
     assert found["rows"]["never"]["right"] == 1.0
     assert found["left_after_forget"] == 0

@@ -20,6 +20,7 @@ from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.recall.moments import Moment, moments_in
 from taskloom.agent.recall.recordings import Recordings, utterances
 from taskloom.agent.settings import Settings
+from taskloom.memory.outbox import OutboxError
 from taskloom.memory.records import Evidence, Fact, Scene, now
 from taskloom.tools.calls import call
 from taskloom.tools.errors import ToolError
@@ -134,13 +135,16 @@ def sha(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_recordings_of_a_user(longterm: LongTerm, home: Path, subtests: pytest.Subtests) -> None:
+def test_recordings_of_a_user(
+    longterm: LongTerm, subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ann, bob = Recordings(longterm, "ann"), Recordings(longterm, "bob")
     at: list[str] = []
     taken = ann.add("talk.txt", sha(TALK), transcript(TALK.encode()), progress=at.append)
     other = ann.add("other.txt", sha("x"), [Line(0, 2000, "The zebra is striped.", "Zoe")])
     with subtests.test("what is told of it"):
-        assert at == ["cutting it into scenes", f"remembering {taken.recording.scenes} scenes"]
+        many = taken.recording.scenes
+        assert at == ["cutting it into scenes", f"remembering {many} of {many} scenes"]
         assert taken.recording.speakers == ("Ana Sol", "Bob", "Carla")
         assert taken.recording.end_ms == 12 * 60_000 + 50_000 + 5 * 400
         assert {"venue", "chairs"} <= set(taken.subjects)
@@ -199,6 +203,15 @@ def test_recordings_of_a_user(longterm: LongTerm, home: Path, subtests: pytest.S
             len(ann.scenes(sha(newer))),
             2,
         )
+    with (
+        subtests.test("where it cannot be kept, what was there before stays"),
+        monkeypatch.context() as patch,
+    ):
+        patch.setattr(longterm.outbox, "add", lambda *_: (_ for _ in ()).throw(OutboxError("no room")))
+        with pytest.raises(OutboxError, match="no room"):
+            ann.add("renamed.txt", sha("newer still"), transcript(b"Ana: All is new."))
+        patch.undo()
+        assert ann.named("renamed.txt").video == sha(newer)
     with subtests.test("shots are evidence with a source of their own"):
         shots = [Shot(0, 5000, 100, ("red",), 0.2, "Agenda: the walrus", None),
                  Shot(5000, 20_000, 6000, ("blue",), 0.0, "", 0)]  # fmt: skip

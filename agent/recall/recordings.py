@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from taskloom.agent.language.wording import VERBS
@@ -24,6 +25,7 @@ from .asking import Answer, answer
 from .longterm import LongTerm
 from .moments import MOMENTS, Moment, Search, moments_in, retrieve, within
 
+BATCH = 64  # records that are kept at a time
 SHORT = 12  # letters of a recording's id
 UTTERANCE_MS, UTTERANCE_WORDS = 30_000, 60  # of cues that are joined to a sentence
 SEEDS, DEPTH = 6, 2  # scenes that a closure begins with; how far back it goes
@@ -141,16 +143,29 @@ class Recordings:
             raise ToolError(f"nothing is said or seen in {name}: there is nothing to remember")
         progress("cutting it into scenes")
         before = [one for one in self.all() if one.video == video or one.name == name]
-        for one in before:
-            self.forget(one)
-        said = tuple(utterances(lines))
-        scenes = _scenes(name, video, segments(said, shots))
-        progress(f"remembering {len(scenes)} scenes")
-        subjects = _subject_facts(name, video, scenes)
-        self._longterm.outbox.add(self._user, (*scenes, *_speaker_facts(name, video, scenes), *subjects))
-        self._longterm.flush(self._user)
+        old = [key for one in before for key in self._ids(one)]
+        scenes = _scenes(name, video, segments(tuple(utterances(lines)), shots))
+        self._put(scenes, progress)  # what was there before stays until this is whole
+        kept = {one.id for one in scenes}
+        if gone := [key for key in old if key not in kept]:
+            self._longterm.drop(self._user, gone)
+        at = now()  # later than what was dropped, or the same facts would not be taken
+        subjects = _subject_facts(name, video, scenes, at)
+        self._put((*_speaker_facts(name, video, scenes, at), *subjects))
         replaced = tuple(one.id for one in before if one.video != video)
         return Taken(_recording(scenes), tuple(fact.subject for fact in subjects), replaced)
+
+    def _put(self, records: Sequence[Scene | Fact], progress: Callable[[str], None] = lambda _: None) -> None:
+        """Keep records, some at a time."""
+        for start in range(0, len(records), BATCH):
+            progress(f"remembering {min(start + BATCH, len(records))} of {len(records)} scenes")
+            self._longterm.outbox.add(self._user, records[start : start + BATCH])
+            self._longterm.flush(self._user)
+
+    def _ids(self, recording: Recording) -> list[str]:
+        """Ids of all records of a recording."""
+        thread = _thread(recording.video)
+        return [one.id for one in self._longterm.store.records(self._user) if one.thread == thread]
 
     def retrieval(
         self,
@@ -224,9 +239,7 @@ class Recordings:
             StoreError: the store fails; then it is not sure to be gone.
         """
         self._longterm.flush(self._user)
-        thread = _thread(recording.video)
-        ids = [one.id for one in self._longterm.store.records(self._user) if one.thread == thread]
-        self._longterm.drop(self._user, ids)
+        self._longterm.drop(self._user, self._ids(recording))
 
 
 def utterances(lines: Iterable[Line]) -> Iterable[Line]:
@@ -330,7 +343,7 @@ def _subjects(parts: Sequence[Segment]) -> list[tuple[str, ...]]:
 # ---- facts ----------------------------------------------------------------------------------------
 
 
-def _speaker_facts(name: str, video: str, scenes: Sequence[Scene]) -> tuple[Fact, ...]:
+def _speaker_facts(name: str, video: str, scenes: Sequence[Scene], at: datetime) -> tuple[Fact, ...]:
     """Who speaks, each with when they are first heard."""
     first: dict[str, int] = {}
     for scene in scenes:
@@ -339,7 +352,7 @@ def _speaker_facts(name: str, video: str, scenes: Sequence[Scene]) -> tuple[Fact
                 first.setdefault(one.by, one.start_ms)
     return tuple(
         Fact(
-            id=record_id(video, 0, "fact", f"who\x1f{who}"), at=scenes[0].at, thread=_thread(video),
+            id=record_id(video, 0, "fact", f"who\x1f{who}"), at=at, thread=_thread(video),
             text=f"{who} speaks in {name}, first at {clock(start)}.", people=(who,), subject=who,
             slot=f"speaker.{number}", value=clock(start),
         )
@@ -347,7 +360,7 @@ def _speaker_facts(name: str, video: str, scenes: Sequence[Scene]) -> tuple[Fact
     )  # fmt: skip
 
 
-def _subject_facts(name: str, video: str, scenes: Sequence[Scene]) -> tuple[Fact, ...]:
+def _subject_facts(name: str, video: str, scenes: Sequence[Scene], at: datetime) -> tuple[Fact, ...]:
     """What is talked of most, each with when it first is."""
     count = Counter(subject for scene in scenes for subject in scene.subjects)
     first: dict[str, int] = {}
@@ -360,7 +373,7 @@ def _subject_facts(name: str, video: str, scenes: Sequence[Scene]) -> tuple[Fact
     most = sorted(count, key=lambda subject: (-count[subject], first[subject], subject))[:SUBJECTS]
     return tuple(
         Fact(
-            id=record_id(video, 0, "fact", f"subject\x1f{subject}"), at=scenes[0].at, thread=_thread(video),
+            id=record_id(video, 0, "fact", f"subject\x1f{subject}"), at=at, thread=_thread(video),
             text=f"The {subject} is talked of in {name}, first at {clock(first[subject])}.", subject=subject,
             slot=f"subject.{number}", value=clock(first[subject]),
         )
