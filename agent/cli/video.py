@@ -13,6 +13,7 @@ from .memory import LOCAL, User, opened_memory
 from .options import AsJson, checked_thread, examples, print_json
 
 if TYPE_CHECKING:
+    from taskloom.agent.models.watching import Watched
     from taskloom.agent.recall.moments import Moment
     from taskloom.agent.recall.recordings import Recording, Recordings
     from taskloom.tools.video.lines import Line
@@ -114,9 +115,25 @@ def ask(
     user: User = LOCAL,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question with the words and times that say so, or say that nothing does."""
+    """Answer a question with the words and times that say so, or say that nothing does.
+
+    With TASKLOOM_MODEL the model looks moments up and answers from them.
+    """
+    from dataclasses import asdict
+
+    from taskloom.agent.recall.asking import NOTHING
+
     with _explained(), _recordings(user) as recordings:
         found = recordings.rag(question, which)
+        watched = _watched(question, which, recordings)
+    if watched is not None:
+        text = watched.text or NOTHING
+        if as_json:
+            print_json({"answer": text, "found": bool(watched.sources), "sources": list(watched.sources),
+                        "steps": watched.steps, **asdict(watched.usage)})  # fmt: skip
+            return
+        typer.echo(_safe("\n".join((text, *(f"Source: {one}" for one in watched.sources)))))
+        return
     if as_json:
         print_json(
             {"answer": found.text, "found": found.found, "moments": [_moment(one) for one in found.moments],
@@ -221,6 +238,24 @@ def _explained() -> Iterator[None]:
         yield
     except ToolError as error:
         raise InputError(str(error)) from error
+
+
+def _watched(question: str, which: str | None, recordings: Recordings) -> Watched | None:
+    """What the model of the settings answers; None without one, and, told so, where it does not."""
+    from taskloom.agent.settings import settings
+
+    given = settings()
+    if given.model in ("", "rules"):
+        return None
+    from taskloom.agent.models.openai import chat_model
+    from taskloom.agent.models.watching import WatchError, watch
+
+    names = [one.name for one in recordings.all()] if which is None else [which]
+    try:
+        return watch(question, recordings, chat_model(given, given.model), names)
+    except WatchError as error:
+        typer.echo(_safe(f"I answer without the model: {error}."), err=True)
+        return None
 
 
 def _outdate(user: str, replaced: Sequence[str], name: str) -> list[str]:
