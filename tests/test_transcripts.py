@@ -162,6 +162,13 @@ def test_broken_transcripts(
             read_transcript(file)
     with subtests.test("too many lines"), pytest.raises(ToolError, match="more than 100,000 lines"):
         transcript(b"A: b\n" * 100_001)
+    event = "[Events]\nFormat: Start, End, Text\nDialogue: 0:00:01.00,0:00:02.00,"
+    cue = "WEBVTT\n\n00:01.000 --> 00:02.000\n"
+    for hostile in (event + "{\\" * 300_000, event + "{" * 600_000, cue + "<v " * 300_000):
+        with subtests.test(hostile[60:100]), pytest.raises(ToolError):  # in time that grows with its size
+            transcript(hostile.encode())
+    with subtests.test("room"):
+        assert transcript(f"{cue}<v{' ' * 600_000}x".encode()) == (Line(1000, 2000, "<v x"),)
     with subtests.test("too large"), pytest.raises(ToolError, match="more than 20 MB"):
         transcript(b"A: b\n" * 4_000_001)
 

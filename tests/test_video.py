@@ -101,7 +101,14 @@ def test_questions_without_a_model(subtests: pytest.Subtests) -> None:
         shown = Evidence(start_ms=0, end_ms=9000, source="shown", text="The wifi code is 4417.")
         seen = Evidence(start_ms=0, end_ms=9000, source="seen", text="red printer")
         more = [*told, *(Moment(told[0].scene, one) for one in (shown, seen))]
-        assert "4417" in answer("What is the wifi code?", more).text
+        assert (
+            answer("What is the wifi code?", more).text
+            == "At 00:00 the screen shows “The wifi code is 4417.”"
+        )
+        by = shown.model_copy(update={"source": "caption", "by": "eye-2", "text": "A dog is on the stage."})
+        both = [*more, Moment(told[0].scene, by)]
+        assert "a caption says “A dog" in answer("What is on the stage?", both).text
+        assert answer("Who mentioned the dog?", both) == Answer()
         assert answer("Who mentioned the wifi code?", more) == Answer()
         assert answer("Who mentioned the printer?", more) == Answer()
         assert answer("How many people speak?", [Moment(told[0].scene, shown)]) == Answer()
@@ -304,6 +311,8 @@ def test_commands(invoke: Invoke, tmp_path: Path, subtests: pytest.Subtests) -> 
             "talk.txt",
         ]
         assert "Ana Sol, Bob, Carla" in invoke("list").output
+        scenes = CliRunner().invoke(app, ["memory", "list", "--kind", "scene"]).output
+        assert "film.mp4 [00:01-00:02] The zebra is striped." in " ".join(scenes.split())
     with subtests.test("ask"):
         shown = invoke("ask", "When is the launch?").output
         assert "At 03:09 Ana Sol said “No, make it June.”" in shown

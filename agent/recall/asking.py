@@ -2,7 +2,7 @@
 
 What is asked for (who, when, how often, what before or after, a value) is seen from the question's form. An
 answer is what somebody said, word for word; it must have the question's names and numbers and `COVERED` of
-its other words. What was said later stands against what was said before. Pure.
+what it is about. What was said later stands against what was said before. Pure.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from taskloom.memory.ranking import stems
 from taskloom.memory.scenes import clock
@@ -19,10 +18,8 @@ from taskloom.memory.words import STOP, fold
 from .moments import Moment, is_called
 from .revising import KINDS, VALUES, is_question, revised, value_for, values
 
-COVERED = 0.75  # share of a question's content words that a line must have, with the question it answers
+COVERED = 0.75  # share of what a question is about that a line must have, with the question it answers
 NOTHING = "Nothing in the recordings says so."
-
-Kind = Literal["who", "moment", "count", "speakers", "beside", "value"]
 
 _SAYING = (
     r"say|says|said|saying|mention(?:s|ed)?|talk(?:s|ed)?|speaks?|spoke|spoken|suggest(?:s|ed)?"
@@ -301,13 +298,14 @@ def _told(words: Callable[[Moment], str], found: Sequence[Moment]) -> Answer:
 
 
 def _quote(one: Moment) -> str:
-    return f"{one.evidence.by or 'somebody'} said “{one.evidence.text}”"
+    told = {"said": f"{one.evidence.by or 'somebody'} said", "shown": "the screen shows"}
+    return f"{told.get(one.evidence.source, 'a caption says')} “{one.evidence.text}”"
 
 
 def _who(asked: _Asked, told: Sequence[Moment]) -> Answer:
     """Who said something: the speaker of the first line that says it best."""
-    found = [one for one in _matching(replace(asked, who=None), told)
-             if one.evidence.by]  # fmt: skip
+    said = [one for one in told if one.evidence.source == "said" and one.evidence.by]
+    found = _matching(replace(asked, who=None), said)
     found = [one for one in found if not is_question(one)] or found
     return _told(
         lambda one: f"{one.evidence.by}, at {clock(one.evidence.start_ms)}: “{one.evidence.text}”", found[:1]

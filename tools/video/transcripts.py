@@ -37,13 +37,13 @@ _PLAIN = (
     re.compile(rf"{_WHO}\s*[\[(]?{_STAMP}[\])]?\s*:?\s*(?P<text>.*)"),
     re.compile(rf"{_WHO}\s?:\s+(?P<text>\S.*)"),
 )
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>")
-_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<\d[\d:.]*>|\{\\[^}]*\}")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s([^<>]+)>")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<\d[\d:.]*>|\{\\[^{}]*\}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _PARTICLES = ("de", "del", "di", "la", "van", "von", "der", "bin", "of")
 _NUMBER = re.compile(r"\s*\d+\s*")
 _BREAK = re.compile(r"\\[Nn]|\\h")
-_DRAWING = re.compile(r"\{[^}]*\\p[1-9]")
+_DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")
 
 Rows = Sequence[tuple[int, str]]  # numbers of lines from 1, with their text
 
