@@ -183,7 +183,10 @@ def forget(
     keys: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, how they begin, or names.")],
     user: User = LOCAL,
 ) -> None:
-    """Forget recordings with all that was made of them; no byte stays in any file of an embedded memory."""
+    """Forget recordings with all that was made of them; no byte stays in any file of an embedded memory.
+
+    What was taken from them into a plan stays there, with the words that brought it about.
+    """
     with _explained(), _recordings(user) as recordings:
         for one in {found.video: found for found in map(recordings.named, keys)}.values():
             recordings.forget(one)
