@@ -68,6 +68,11 @@ class Settings(BaseSettings):
     embeddings: str = Field(
         default="", description="Embedding model at the same endpoint; without one, the built-in model."
     )
+    transcription: str = Field(
+        default="",
+        description="Model at the same endpoint that transcribes speech; without one, recordings need "
+        "a transcript.",
+    )
     chroma_url: str | None = Field(
         default=None,
         description="Address of a Chroma server; without one, Chroma runs inside this process, under "

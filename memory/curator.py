@@ -9,11 +9,11 @@ from .consolidate import Decider, consolidate
 from .facts import FactGraph
 from .keeping import AnyRecord, Store
 from .policies import Outcome, Policy, conclude
-from .records import Experience, Fact, IntentUnit, Stream
+from .records import Experience, Fact, IntentUnit, Scene, Stream
 
 SIMILAR = 10  # stored facts that are compared with each new one (TeleMem)
 
-R = TypeVar("R", Experience, Fact, IntentUnit)
+R = TypeVar("R", Experience, Fact, IntentUnit, Scene)
 
 
 class Curator:
@@ -36,6 +36,8 @@ class Curator:
             self.store.delete(user, dropped)
         if kept := [unit for unit in units if unit.status != "dropped"]:
             self.store.put(user, kept)
+        if scenes := _of(Scene, records):
+            self.store.put(user, scenes)
         if made := _of(Experience, records):
             self._conclude(user, made)
         if facts := _of(Fact, records):

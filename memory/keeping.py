@@ -14,9 +14,9 @@ import numpy as np
 from .embed import Embedder, Vectors
 from .errors import StoreError
 from .ranking import Corpus, Hit
-from .records import Experience, Fact, IntentUnit, Kind, Stream, searched
+from .records import Experience, Fact, IntentUnit, Kind, Scene, Stream, searched
 
-AnyRecord: TypeAlias = Experience | Fact | IntentUnit
+AnyRecord: TypeAlias = Experience | Fact | IntentUnit | Scene
 
 _LOCKS = 32  # users share this many locks
 

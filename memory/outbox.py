@@ -313,12 +313,20 @@ class Outbox:
         return int(count)
 
     def discard(self, user: str, ids: Sequence[str]) -> None:
-        """Takes records out of the queue. Before they are deleted in the store, or they would come back."""
-        with self._alone(), self._queue.writing() as queue:
-            _note_forgotten(queue, user, ids)
-            queue.executemany(
-                'DELETE FROM queue WHERE "user" = ? AND id = ?', [(json.dumps(user), key) for key in ids]
-            )
+        """Takes records out of the queue; no byte of them stays in any file.
+
+        Before they are deleted in the store, or they would come back.
+
+        Raises:
+            OutboxError: another process is moving records, or reading, and does not come to an end.
+        """
+        with self._alone():
+            with self._queue.writing() as queue:
+                _note_forgotten(queue, user, ids)
+                queue.executemany(
+                    'DELETE FROM queue WHERE "user" = ? AND id = ?', [(json.dumps(user), key) for key in ids]
+                )
+            self._queue.scrub()
 
     def forget(self, user: str) -> None:
         """Takes out all of a user; no byte of it stays in any file. Before the store forgets them.

@@ -20,10 +20,10 @@ import numpy as np
 import snowballstemmer
 from numpy.typing import NDArray
 
-from .records import KINDS, Experience, Fact, IntentUnit, Kind, searched
+from .records import KINDS, Experience, Fact, IntentUnit, Kind, Scene, searched
 from .words import STOP, fold
 
-AnyRecord: TypeAlias = Experience | Fact | IntentUnit
+AnyRecord: TypeAlias = Experience | Fact | IntentUnit | Scene
 Vector: TypeAlias = NDArray[np.float32]
 
 _K1, _B = 1.2, 0.75  # saturation and length correction (Robertson and Zaragoza 2009, section 3.3)

@@ -1,4 +1,4 @@
-"""What long-term memory is made of: experiences, facts and intent units. Frozen data, pure.
+"""What long-term memory is made of: experiences, facts, intent units and scenes. Frozen data, pure.
 
 The id of a record comes from its origin (thread, turn, kind, and what tells two of one turn apart), so that
 writing it twice writes it once.
@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
 
-Kind = Literal["experience", "fact", "unit"]
-KINDS: tuple[Kind, ...] = ("experience", "fact", "unit")
+Kind = Literal["experience", "fact", "unit", "scene"]
+KINDS: tuple[Kind, ...] = ("experience", "fact", "unit", "scene")
 REPEATED = 200  # steps in which an experience may be put again; a flush that fails repeats a batch of 64
 
 
@@ -141,6 +141,41 @@ class IntentUnit(_Record):
     )
 
 
+class Evidence(BaseModel):
+    """What a recording has at some time, in milliseconds from its beginning, and where that is from."""
+
+    model_config = ConfigDict(frozen=True)
+    start_ms: int = Field(ge=0)
+    end_ms: int = Field(ge=0)
+    source: Literal["said", "shown", "seen", "caption"] = Field(
+        description="said: spoken. shown: text on the screen. seen: measured. caption: by a model."
+    )
+    text: str = Field(min_length=1)
+    by: str = Field(default="", description="Who said it, or the model of a caption; '' is not known.")
+
+
+class Scene(_Record):
+    """A stretch of a recording, with the evidence for what is in it.
+
+    text: what is said and shown in it. at: when it was recorded. thread: `video:` with the recording's id.
+    turn: its place among the scenes of the recording, from 1.
+    """
+
+    kind: Literal["scene"] = "scene"
+    video: str = Field(description="SHA-256 of the recording, in hex.", pattern=r"^[0-9a-f]{64}$")
+    name: str = Field(description="What the recording is called.")
+    start_ms: int = Field(ge=0)
+    end_ms: int = Field(ge=0)
+    evidence: tuple[Evidence, ...] = Field(default=(), description="In order of time.")
+    subjects: tuple[str, ...] = Field(
+        default=(), description="What is talked of, that other scenes have too."
+    )
+    look: int | None = Field(default=None, description="Number of a look that scenes share.")
+    rests_on: tuple[str, ...] = Field(
+        default=(), description="Ids of earlier scenes with a subject, speaker or look of it, reduced."
+    )
+
+
 class Stream(BaseModel):
     """How far a user's units of work have come: each takes a step, whether or not its record is kept.
 
@@ -165,13 +200,13 @@ class Stream(BaseModel):
         return Stream(steps=self.steps + 1, latest=(*self.latest, key)[-REPEATED:])
 
 
-Record = Annotated[Experience | Fact | IntentUnit, Field(discriminator="kind")]
-Line = Annotated[Experience | Fact | IntentUnit | Stream, Field(discriminator="kind")]
-_ADAPTER: TypeAdapter[Experience | Fact | IntentUnit] = TypeAdapter(Record)
-_LINE: TypeAdapter[Experience | Fact | IntentUnit | Stream] = TypeAdapter(Line)
+Record = Annotated[Experience | Fact | IntentUnit | Scene, Field(discriminator="kind")]
+Line = Annotated[Experience | Fact | IntentUnit | Scene | Stream, Field(discriminator="kind")]
+_ADAPTER: TypeAdapter[Experience | Fact | IntentUnit | Scene] = TypeAdapter(Record)
+_LINE: TypeAdapter[Experience | Fact | IntentUnit | Scene | Stream] = TypeAdapter(Line)
 
 
-def read_record(data: str | bytes | Mapping[str, Any]) -> Experience | Fact | IntentUnit:
+def read_record(data: str | bytes | Mapping[str, Any]) -> Experience | Fact | IntentUnit | Scene:
     """A record from its JSON, or from plain data.
 
     Raises:
@@ -182,7 +217,7 @@ def read_record(data: str | bytes | Mapping[str, Any]) -> Experience | Fact | In
     return _ADAPTER.validate_python(data)
 
 
-def read_line(data: str | bytes) -> Experience | Fact | IntentUnit | Stream:
+def read_line(data: str | bytes) -> Experience | Fact | IntentUnit | Scene | Stream:
     """A line of an export: a record, or how far the user's stream had come.
 
     Raises:
@@ -191,7 +226,7 @@ def read_line(data: str | bytes) -> Experience | Fact | IntentUnit | Stream:
     return _LINE.validate_json(data)
 
 
-def searched(record: Experience | Fact | IntentUnit) -> str:
+def searched(record: Experience | Fact | IntentUnit | Scene) -> str:
     """All words of a record that a search for words looks at, one text."""
     if isinstance(record, IntentUnit):
         answers = (form for pair in record.pairs for form in (pair.slot, pair.answer, *pair.said))

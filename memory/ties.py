@@ -44,13 +44,32 @@ def make_stale(change: Change, before: TaskGraph, touched: Iterable[str]) -> tup
     sources = [new.id for old, new in pairs if (old.value, old.active) != (new.value, new.active)]
     if not sources:
         return ()
-    graph = change.graph
+    return _mark(change, _with_dependents(change.graph, sources)[len(sources) :])
+
+
+def outdate(graph: TaskGraph, keys: Iterable[str], *, turn: int, said: str) -> TaskGraph:
+    """Mark active tasks, and all that rest on them, as out of date: what they rest on is no longer there.
+
+    The same graph where all of them are marked already.
+    """
+    change = Change(graph, turn, "stale", said)
+    _mark(change, _with_dependents(graph, (key for key in keys if graph[key].active)))
+    return change.graph
+
+
+def _with_dependents(graph: TaskGraph, keys: Iterable[str]) -> list[str]:
+    """Tasks, and after them their active transitive dependents."""
 
     def dependents(key: str) -> list[str]:
         return [other for other in graph.dependents.get(key, ()) if graph[other].active]
 
-    affected = dag.reach(sources, dependents)[len(sources) :]
-    marked = tuple(key for key in affected if graph[key].stale_since is None)
+    return dag.reach(keys, dependents)
+
+
+def _mark(change: Change, keys: Iterable[str]) -> tuple[str, ...]:
+    """Make tasks stale; those that were not."""
+    graph = change.graph
+    marked = tuple(key for key in keys if graph[key].stale_since is None)
     for key in marked:
         node = graph[key].changed(turn=change.turn, op="stale", said=change.said, stale_since=change.turn)
         change.put(node)

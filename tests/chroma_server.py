@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 
 from taskloom.memory.embed import Vectors
-from taskloom.memory.records import Experience, Fact, IntentUnit, Pair
+from taskloom.memory.records import Evidence, Experience, Fact, IntentUnit, Pair, Scene
 
 
 class HashEmbedder:
@@ -54,6 +54,15 @@ def unit(number: int, text: str) -> IntentUnit:
     at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=number)
     pair = Pair(slot="city", question="Which city?", answer="Bergen", said=("the rainy one",))
     return IntentUnit(id=f"u{number}", text=text, at=at, intent="hotel", pairs=(pair,))
+
+
+def scene(number: int, text: str, **fields: Any) -> Scene:
+    """A scene of one spoken line, ten seconds after the one before."""
+    at, start = datetime(2026, 1, 1, tzinfo=UTC), number * 10_000
+    said = Evidence(start_ms=start, end_ms=start + 5000, source="said", text=text, by="Ana")
+    given = {"id": f"s{number}", "text": text, "at": at, "turn": number, "video": "0" * 64, "name": "a talk",
+             "start_ms": start, "end_ms": start + 5000, "evidence": (said,)}  # fmt: skip
+    return Scene.model_validate({**given, **fields})
 
 
 class ChromaServer:

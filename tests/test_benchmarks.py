@@ -84,3 +84,10 @@ def test_shots_prints_its_figures() -> None:
     assert (found["clips"], found["seed"]) == (2, 13)
     assert found["f1"] > found["histograms"]["f1"] > 0
     assert found["shots_s_per_600_s"] > 0
+
+
+def test_video_prints_its_figures() -> None:
+    found = json.loads(run("video.py", "--talks", "1", "--wording", "seen", "--json"))
+    assert found["rows"]["never"]["right"] == 1.0
+    assert found["left_after_forget"] == 0
+    assert set(found["rows"]["all"]) == {"right", "moment", "retrieval", "windows", "held", "bm25"}

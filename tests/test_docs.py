@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from taskloom.agent.cli.main import app
+from taskloom.agent.cli.meeting import ASK
 from taskloom.agent.graph.access import MAX_UTTERANCE
 from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.settings import Settings
@@ -81,6 +82,21 @@ def test_the_tools_do_what_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert printed[len(written)] == "> /quit"
 
 
+def test_the_recording_is_asked_as_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(ROOT)
+    written = block("recording")
+    typed = iter(re.findall(rf"^{re.escape(ASK)}(.*)$", written, re.MULTILINE))
+    printed = ""
+    for command in re.findall(r"^\$ taskloom (.*)$", written, re.MULTILINE):
+        answers = [*typed] if command.startswith("video plan") else []
+        output = CliRunner().invoke(app, shlex.split(command), input="\n".join(answers)).stdout
+        for answer in answers:  # a terminal shows what is typed
+            output = output.replace(ASK, f"{ASK.strip()}\0{answer}\n", 1)
+        printed += f"$ taskloom {command}\n{output}".replace("\0", " ")
+    assert written == printed, "paste what the commands print into README.md"
+
+
 def test_the_script_shows_what_a_session_knows_of_the_one_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,7 +154,11 @@ def test_examples_use_commands_and_options_that_exist(subtests: pytest.Subtests)
     for line in EXAMPLES:
         with subtests.test(line):
             words = shlex.split(line.split("  #")[0].split(" | ")[0].split(" > ")[0])
-            command = PARTS[" ".join(words[1:3])] if words[1] in ("memory", "tools") else COMMANDS[words[1]]
+            command = (
+                PARTS[" ".join(words[1:3])]
+                if words[1] in ("memory", "tools", "video")
+                else COMMANDS[words[1]]
+            )
             options = {name for param in command.params for name in param.opts}
             assert {word for word in words if word.startswith("--")} <= options
 

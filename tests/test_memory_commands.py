@@ -170,8 +170,8 @@ def test_stats_count_by_user_and_kind_and_what_waits(filled: Path, invoke: Invok
     with opened(filled) as longterm:
         longterm.store.put("bob", [FACT])
     (bob, local) = json.loads(invoke("stats", "--json").stdout)
-    assert bob == {"user": "bob", "experience": 0, "fact": 1, "unit": 0, "waiting": 0}
-    assert local == {"user": "local", "experience": 1, "fact": 2, "unit": 2, "waiting": 0}
+    assert bob == {"user": "bob", "experience": 0, "fact": 1, "unit": 0, "scene": 0, "waiting": 0}
+    assert local == {"user": "local", "experience": 1, "fact": 2, "unit": 2, "scene": 0, "waiting": 0}
     shown = invoke("stats").stdout
     assert "waiting" in shown
     assert "bob" in shown

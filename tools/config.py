@@ -51,6 +51,7 @@ SHIPPED = {
     for name in ("python", "fetch", "search", "browser", "planner")
 }
 PROGRAM = "taskloom.program"  # ships too, and wants a model
+VIDEO = "taskloom.video"  # the same, and wants the user's recordings
 
 
 class Example(BaseModel):

@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from .calls import error_text, faults
-from .config import PROGRAM, SHIPPED, AgentConfig, ToolEntry
+from .config import PROGRAM, SHIPPED, VIDEO, AgentConfig, ToolEntry
 from .errors import ToolDefinitionError, ToolError
 from .functions import llm_function
 from .index import Index
@@ -33,6 +33,7 @@ from .registry import Equipped, Registry, equip
 
 if TYPE_CHECKING:
     from .bank import MemoryBank
+    from .video.tools import Recordings
 
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -64,6 +65,7 @@ def load_agent(
     index: Callable[[], Index] | None = None,
     documents: Callable[[], Index] | None = None,
     model: Callable[[], BaseChatModel] | None = None,
+    recordings: Callable[[str], Recordings] | None = None,
 ) -> Loaded:
     """Read a configuration and make its tools.
 
@@ -72,6 +74,7 @@ def load_agent(
         index: makes the index that tools are selected by.
         documents: makes the index of each collection of the bank.
         model: gives the chat model of LLM functions, and judges what answers a question.
+        recordings: gives the recordings of a user.
 
     Raises:
         ToolDefinitionError: what is named is not there or cannot be equipped; all such tools are named.
@@ -84,7 +87,7 @@ def load_agent(
         found, wrong, uses = list[Equipped](), list[str](), dict[str, tuple[str, ...]]()
         for number, entry in enumerate(config.tools, 1):
             try:
-                made = _of_entry(entry, model, resources)
+                made = _of_entry(entry, model, recordings, resources)
                 found += made
                 uses[entry.use] = (*uses.get(entry.use, ()), *(one.name for one in made))
             except ToolError as error:
@@ -147,10 +150,13 @@ def _asking(
 
 
 def _of_entry(
-    entry: ToolEntry, model: Callable[[], BaseChatModel] | None, resources: ExitStack
+    entry: ToolEntry,
+    model: Callable[[], BaseChatModel] | None,
+    recordings: Callable[[str], Recordings] | None,
+    resources: ExitStack,
 ) -> list[Equipped]:
     """The tools that an entry gives."""
-    things = _things(entry, model, resources)
+    things = _watching(recordings) if entry.use == VIDEO else _things(entry, model, resources)
     for_all: dict[str, Any] = {
         "side_effects": entry.side_effects, "always": entry.always, "users": entry.users,
         "schemas": entry.schemas, "timeout": entry.timeout, "attempts": entry.attempts,
@@ -200,6 +206,14 @@ def _things(
         if close := getattr(thing, "close", None):
             resources.callback(close)
     return thing if isinstance(thing, list | tuple) else (thing,)
+
+
+def _watching(recordings: Callable[[str], Recordings] | None) -> Sequence[BaseTool]:
+    if recordings is None:
+        raise ToolDefinitionError("recordings are in long-term memory: TASKLOOM_MEMORY=1 turns it on")
+    from .video.tools import video_tools
+
+    return video_tools(recordings)
 
 
 def _programmer(model: Callable[[], BaseChatModel] | None) -> BaseTool:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable
 
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import patch_config
 
 from taskloom.agent.telemetry.spans import span
 from taskloom.agent.turn.calls import Call, ToolRun
@@ -14,6 +15,7 @@ from taskloom.agent.turn.state import Turn
 from taskloom.tools.calls import Result, call
 from taskloom.tools.errors import ToolError
 from taskloom.tools.journal import Entry
+from taskloom.tools.video.tools import USER
 
 from .equipment import Acting
 
@@ -30,6 +32,7 @@ def run_call(
     if (seconds := until - time.monotonic()) <= 0:
         return ToolRun(call=one, status="failed", text="the time for the calls of this turn is used up")
     equipped, journal = acting.equipment.registry[one.tool], acting.equipment.journal
+    config = patch_config(config, configurable={USER: acting.user})  # whose memory a tool may look into
 
     def result() -> Result:
         with span("tool", one.tool) as seen:

@@ -35,6 +35,7 @@ from .options import (
 )
 from .threads import threads
 from .tools import tools
+from .video import video
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,8 +73,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-app.add_typer(memory)
-app.add_typer(tools)
+for family in (memory, tools, video):
+    app.add_typer(family)
 
 
 def main() -> None:

@@ -39,6 +39,7 @@ class Kinds(StrEnum):
     EXPERIENCE = "experience"
     FACT = "fact"
     UNIT = "unit"
+    SCENE = "scene"
 
 
 User = Annotated[str, typer.Option("--user", metavar="ID", help="Whose memory.")]
@@ -48,7 +49,7 @@ OfKind = Annotated[Kinds | None, typer.Option("--kind", help="Only records of th
 @memory.command("list", epilog=examples("taskloom memory list", "taskloom memory list --kind unit --json"))
 def list_records(user: User = LOCAL, kind: OfKind = None, as_json: AsJson = False) -> None:
     """List the records, the oldest first."""
-    with _opened(user) as longterm:
+    with opened_memory(user) as longterm:
         found = longterm.store.records(user, _kind(kind))
     if as_json:
         print_json([record.model_dump(mode="json") for record in found])
@@ -71,7 +72,7 @@ def search(
     """Search by words and by meaning, the best first."""
     if not text.strip():
         raise typer.BadParameter("words to look for", param_hint="TEXT")
-    with _opened(user) as longterm:
+    with opened_memory(user) as longterm:
         hits = longterm.store.search(user, text, kind=_kind(kind), limit=limit)
     if as_json:
         print_json([{"score": round(hit.score, 4), **hit.record.model_dump(mode="json")} for hit in hits])
@@ -87,7 +88,7 @@ def show(
     user: User = LOCAL,
 ) -> None:
     """Show one record with all of its fields, as JSON."""
-    with _opened(user) as longterm:
+    with opened_memory(user) as longterm:
         print_json(_named(longterm, user, record).model_dump(mode="json"))
 
 
@@ -117,7 +118,7 @@ def forget(
     if everything:
         _forget_all(user, threads=with_threads, yes=yes)
         return
-    with _opened(user) as longterm:
+    with opened_memory(user) as longterm:
         chosen = [_named(longterm, user, key) for key in records or ()]
         ids = list(dict.fromkeys(record.id for record in chosen))
         longterm.drop(user, ids)
@@ -192,7 +193,7 @@ def export(
 
     from .chat import write_file
 
-    with _opened(user) as longterm:
+    with opened_memory(user) as longterm:
         found, stream = longterm.store.records(user), longterm.store.stream(user)
     lines = found if stream == Stream() else (stream, *found)
     text = "".join(f"{escaped(line.model_dump_json())}\n" for line in lines)
@@ -230,7 +231,7 @@ def import_records(
                 f"{path}:{number}: not a record: {place}: {first['msg']}".replace(": : ", ": ")
             ) from error
     records = [line for line in found if not isinstance(line, Stream)]
-    with _opened(user) as longterm:
+    with opened_memory(user) as longterm:
         longterm.store.put(user, records)
         kept = longterm.store.stream(user)
         for line in found:
@@ -242,7 +243,7 @@ def import_records(
 @memory.command(epilog=examples("taskloom memory stats", "taskloom memory stats --json"))
 def stats(as_json: AsJson = False) -> None:
     """Count the records of every user, and what waits to be written."""
-    with _opened(LOCAL) as longterm:
+    with opened_memory(LOCAL) as longterm:
         store, waiting = longterm.store, longterm.outbox.waiting()
         users = dict.fromkeys((*store.users(), *(one.user for one in waiting)))
         rows = [
@@ -268,7 +269,7 @@ def reembed(
     user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Default: all users.")] = None,
 ) -> None:
     """Make the index anew with the embeddings in use, after TASKLOOM_EMBEDDINGS was changed."""
-    with _opened(LOCAL if user is None else user) as longterm:
+    with opened_memory(LOCAL if user is None else user) as longterm:
         count = longterm.store.reembed(user)
     typer.echo(f"Embedded {_count(count)} anew." if count else "All is embedded with the embeddings in use.")
 
@@ -277,7 +278,7 @@ def reembed(
 
 
 @contextmanager
-def _opened(user: str) -> Iterator[LongTerm]:
+def opened_memory(user: str) -> Iterator[LongTerm]:
     """Long-term memory with nothing waiting that can be written."""
     from taskloom.agent.settings import settings
 

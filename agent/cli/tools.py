@@ -11,9 +11,12 @@ from uuid import uuid4
 
 import typer
 
+from .memory import LOCAL
 from .options import AsJson, examples, print_json
 
 if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
     from taskloom.tools.loading import Loaded
     from taskloom.tools.registry import Equipped
 
@@ -87,6 +90,7 @@ def try_tool(
     from taskloom.tools.calls import call, validated
     from taskloom.tools.errors import ToolError
     from taskloom.tools.shared import Shared
+    from taskloom.tools.video.tools import USER
 
     with _loaded(config) as loaded:
         equipped, shared = _named(loaded, name), Shared(loaded.config.shared)
@@ -96,7 +100,8 @@ def try_tool(
             raise _wrong(f"{error}: `taskloom tools show {name}` shows its parameters") from error
         if equipped.side_effects and not yes:
             typer.confirm(f"{name} has side effects. Call it?", abort=True, err=True)
-        result = call(equipped, args, shared=shared, key=uuid4().hex)
+        run: RunnableConfig = {"configurable": {USER: LOCAL}}
+        result = call(equipped, args, shared=shared, key=uuid4().hex, config=run)
         text = shared[result.whole] if result.whole else result.text
     if as_json:
         print_json(result.model_copy(update={"text": text, "whole": None}).model_dump(mode="json"))

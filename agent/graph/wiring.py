@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from taskloom.agent.models.chat import ChatModel
     from taskloom.agent.models.narrator import Narrator
+    from taskloom.agent.recall.recordings import Recordings
     from taskloom.tools.loading import Loaded
 
 __all__ = ["JOURNAL", "OUTBOX", "default_services", "equipment_of", "loaded_tools", "longterm_of"]
@@ -82,7 +83,7 @@ def default_services(
 
     return Services(
         voice=voice, template=template, replies=given.replies, memory=memory,
-        tools=equipment_of(given, model),
+        tools=equipment_of(given, model, memory),
         loads=_loads(given, local, memory),
     )  # fmt: skip
 
@@ -116,17 +117,20 @@ def _chats(given: Settings, own: BaseChatModel | None = None) -> Callable[[str],
     return chat
 
 
-def equipment_of(given: Settings, model: BaseChatModel | None = None) -> Equipment | None:
+def equipment_of(
+    given: Settings, model: BaseChatModel | None = None, memory: LongTerm | None = None
+) -> Equipment | None:
     """The tools of the file that the settings name, made; None where they name none.
 
     model: what carries out those that are a model's, in place of the one that the settings name.
+    memory: where recordings are kept, for tools that look things up in them.
 
     Raises:
         ToolDefinitionError: the file or a tool in it is not right; the message names all of that.
     """
     if given.tools is None:
         return None
-    loaded, journal = loaded_tools(given, model), open_journal(given)
+    loaded, journal = loaded_tools(given, model, memory), open_journal(given)
 
     def close() -> None:
         loaded.close()
@@ -154,10 +158,10 @@ def schemas_in(path: Path) -> tuple[dict[str, Any], ...]:
     return tuple(schema.model_dump() for schema in found)
 
 
-def loaded_tools(given: Settings, own: BaseChatModel | None = None) -> Loaded:
+def loaded_tools(given: Settings, own: BaseChatModel | None = None, memory: LongTerm | None = None) -> Loaded:
     """The tools of the file that the settings name, selected by the ranking of long-term memory.
 
-    own: a chat model in place of the one that the settings name.
+    own: a chat model in place of the one that the settings name. memory: where recordings are kept.
 
     Raises:
         ToolDefinitionError: the file or a tool in it is not right; the message names all of that.
@@ -174,14 +178,24 @@ def loaded_tools(given: Settings, own: BaseChatModel | None = None) -> Loaded:
 
         return chat_client(given)
 
+    def recordings(longterm: LongTerm, user: str) -> Recordings:
+        from taskloom.agent.recall.recordings import Recordings
+
+        return Recordings(longterm, user)
+
+    kept = memory or longterm_of(given)
     embedder = cache(partial(_embedder, given))
     asked = model if own is not None or given.model not in NO_MODEL else None
-    return load_agent(
+    loaded = load_agent(
         given.tools or Path(),
         index=partial(HybridIndex, embedder, requests=True),
         documents=partial(HybridIndex, embedder),
         model=asked,
+        recordings=None if kept is None else partial(recordings, kept),
     )
+    if memory is None and kept is not None:
+        loaded.resources.callback(kept.close)
+    return loaded
 
 
 def longterm_of(

@@ -18,6 +18,7 @@ NOT_UNDERSTOOD = (
     "I am not sure that I understood that, so I changed nothing. Could you say it in shorter sentences?"
 )
 TOO_MUCH = "That is more than I can take in at once, so I changed nothing. Could you say it in parts?"
+_SAID_IN_RECORDING = re.compile(r"\[(?P<at>[\d:]+)-[\d:]+\] (?:(?P<who>.+?) )?said: (?P<words>.*)", re.DOTALL)
 DID_YOU_MEAN = "Did you mean: "  # begins what is proposed instead of done
 
 
@@ -80,7 +81,9 @@ def quoted(text: str, width: int = 80) -> str:
 
 
 def you_said(said: str, width: int = 80) -> str:
-    """'you said: "..."', or that there were no words."""
+    """'you said: "..."', that there were no words, or who said it in a recording."""
+    if found := _SAID_IN_RECORDING.fullmatch(said):
+        return f"{found['who'] or 'somebody'} said at {found['at']}: {quoted(found['words'], width)}"
     return f"it was {BY_HAND}" if said == BY_HAND else f"you said: {quoted(said, width)}"
 
 

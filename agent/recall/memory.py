@@ -23,9 +23,12 @@ from taskloom.memory.records import Experience, Fact, IntentUnit, now
 from taskloom.memory.store import StoreError
 from taskloom.memory.tasks import TaskGraph
 
+from .asking import Answer as RecordedAnswer
+from .asking import of_recordings
 from .facts import FactQuestion, covers, is_remark, parse_question
 from .facts import fact_lines as told_facts
 from .longterm import Found, LongTerm
+from .recordings import Recordings
 from .units import is_same_request, remembered, unit_of
 
 _log = logging.getLogger(__name__)
@@ -86,6 +89,13 @@ class Memory:
             lambda memory: memory.facts(self._user, text, now, thread=self.thread, taken=taken), nothing
         )
         return tuple(fact for fact in found if is_remark(fact) or not beside)
+
+    def recorded(self, text: str) -> RecordedAnswer | None:
+        """What recordings say on a question of what was said in them; None where nothing says so."""
+        if not of_recordings(text):
+            return None
+        found = self._asked(lambda memory: Recordings(memory, self._user).rag(text), RecordedAnswer())
+        return found if found.found else None
 
     def remembered(
         self, graph: TaskGraph, turn: Turn, schemas: Sequence[TaskSchema]
@@ -210,6 +220,10 @@ def answer_from_memory(
     texts = [step.text for step in turn.steps if step.act == "ask"]
     if len(texts) != len(answers):
         texts = [turn.utterance] * len(answers)
+    if len(answers) == 1 and (said := memory.recorded(turn.utterance)) is not None:
+        scenes = tuple(one.scene.id for one in said.moments)
+        told = f"{said.text} ({said.source})"
+        return (), (Known(answer=0, instead=True, facts=scenes, lines=(told,)),)
     taken = {state.turn for node in graph.values() for state in node.states()}
     found = {
         n: memory.facts(text, now, taken, beside=bool(one.tasks))

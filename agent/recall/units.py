@@ -11,7 +11,8 @@ from taskloom.agent.plan.kinds import held_slots, kind_of, spoken_slots, telling
 from taskloom.agent.plan.slots import Remembered
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.memory.judge import unit_text
-from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, record_id
+from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, Scene, record_id
+from taskloom.memory.scenes import span
 from taskloom.memory.tasks import BY_HAND, TaskGraph, TaskNode
 
 _UTTERANCES = 8  # of the user's utterances about a task, the latest go into what is searched
@@ -138,11 +139,13 @@ def _unit_line(unit: IntentUnit) -> str:
     return f"{what} ({join([clip(value, 60) for value in values], limit=8)})" if values else what
 
 
-def summary(record: Experience | Fact | IntentUnit) -> str:
+def summary(record: Experience | Fact | IntentUnit | Scene) -> str:
     """A record in one line."""
     if isinstance(record, IntentUnit):
         return _unit_line(record).partition(": ")[2]
     if isinstance(record, Fact):
         return record.text if record.status == "current" else f"({record.status}) {record.text}"
+    if isinstance(record, Scene):
+        return f"{record.name} {span(record.start_ms, record.end_ms)} {clip(record.text, 200)}"
     acts = ", ".join(dict.fromkeys(str(step.get("act") or step.get("name", "")) for step in record.execution))
     return f"{record.text} -> {acts}"

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from taskloom.memory.consolidate import Decision
 from taskloom.memory.curator import Curator
 from taskloom.memory.policies import Policy, with_uses_summed
-from taskloom.memory.records import REPEATED, Experience, Fact, IntentUnit, Stream, Use, read_line
-from taskloom.memory.store import InMemoryStore, StoreError
-from tests.chroma_server import HashEmbedder, unit
+from taskloom.memory.records import REPEATED, Experience, Fact, Stream, Use, read_line
+from taskloom.memory.store import AnyRecord, InMemoryStore, StoreError
+from tests.chroma_server import HashEmbedder, scene, unit
 
 START = datetime(2026, 5, 1, tzinfo=UTC)
 COARSE = Policy(addition="coarse", deletion="history", n=2)
@@ -128,7 +128,7 @@ def test_failures_let_the_period_pass(store: InMemoryStore) -> None:
 
 def test_a_flush_that_died_on_the_way_counts_once(store: InMemoryStore) -> None:
     class Dies(InMemoryStore):
-        def put(self, user: str, records: Sequence[Experience | Fact | IntentUnit]) -> None:
+        def put(self, user: str, records: Sequence[AnyRecord]) -> None:
             raise StoreError("the power is off")
 
     dying = Dies(HashEmbedder())
@@ -260,15 +260,15 @@ def test_a_model_decides_on_what_has_no_slot_and_sees_only_what_holds(store: InM
 
 def test_users_do_not_meet(store: InMemoryStore) -> None:
     curator = Curator(store, COARSE)
-    curator.put("ann", [place(1, "Oslo"), made(1), unit(1, "a hotel")])
+    curator.put("ann", [place(1, "Oslo"), made(1), unit(1, "a hotel"), scene(1, "a talk")])
     curator.put("bob", [place(2, "Bergen"), made(2, 0.0, led_by=("e1",)), unit(2, "a car")])
-    assert [record.id for record in store.records("ann")] == ["u1", "e1", "f1"]
+    assert [record.id for record in store.records("ann")] == ["s1", "u1", "e1", "f1"]
     assert facts(store) == {"f1": "current"}
 
 
 def test_a_store_that_fails_is_told() -> None:
     class Broken(InMemoryStore):
-        def _write(self, user: str, records: Sequence[Experience | Fact | IntentUnit], vectors: Any) -> None:
+        def _write(self, user: str, records: Sequence[AnyRecord], vectors: Any) -> None:
             raise StoreError("the disk is full")
 
     with pytest.raises(StoreError, match="the disk is full"):

@@ -34,6 +34,7 @@ from taskloom.memory.operations import (
     undoable,
 )
 from taskloom.memory.tasks import TaskGraph
+from taskloom.memory.ties import outdate
 
 
 class Play:
@@ -516,3 +517,22 @@ def test_names() -> None:
     assert not names("case", "bookcase")
     assert not names("", "anything")
     assert not names("x", None)
+
+
+def test_what_rests_on_something_gone_is_out_of_date(play: Play) -> None:
+    play.do(Remove(task="t3"))
+    before = play.graph
+    after = outdate(before, ["t2", "t3"], turn=9, said="it was replaced")
+    marked = {key: node for key, node in after.items() if node is not before[key]}
+    assert set(marked) == {"t2"}  # what rests on it was stale already, and what is gone stays so
+    assert (marked["t2"].stale_since, marked["t2"].op, marked["t2"].said) == (9, "stale", "it was replaced")
+    assert marked["t2"].value == before["t2"].value
+    assert after.faults() == []
+    assert outdate(after, ["t2"], turn=10, said="again") is after
+    fresh = outdate(before, [], turn=9, said="x")
+    assert fresh is before
+
+
+def test_what_rests_on_it_goes_out_of_date_with_it(play: Play) -> None:
+    after = outdate(play.graph, ["t2"], turn=5, said="it was replaced")
+    assert [key for key, node in after.items() if node.stale_since == 5] == ["t2", "t4", "t5"]

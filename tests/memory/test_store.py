@@ -32,7 +32,7 @@ from taskloom.memory.store import (
     StoreBusyError,
     StoreError,
 )
-from tests.chroma_server import ChromaServer, HashEmbedder, experience, fact, unit
+from tests.chroma_server import ChromaServer, HashEmbedder, experience, fact, scene, unit
 
 FULL = settings().max_examples > 1000
 Open: TypeAlias = Callable[[], Store]
@@ -355,7 +355,8 @@ def traces(folder: Path, *marks: str) -> list[str]:
 
 def marked(number: int) -> tuple[AnyRecord, ...]:
     words = " ".join(f"{mark}{number}" for mark in MARKS)
-    return fact(number, words, value=words, thread=words, people=(words,)), unit(number, words)
+    told = fact(number, words, value=words, thread=words, people=(words,))
+    return told, unit(number, words), scene(number, words, name=words, subjects=(words,))
 
 
 def test_forget_leaves_no_byte(tmp_path: Path) -> None:
@@ -388,17 +389,17 @@ def test_an_index_holds_nothing_of_other_users(tmp_path: Path) -> None:
     with ChromaStore.embedded(tmp_path, HashEmbedder()) as store:
         for user in range(8):
             store.put(f"user{user}", marked(user))
-            assert store.count(f"user{user}") == 2
+            assert store.count(f"user{user}") == 3
         assert [trace for trace in traces(tmp_path, *MARKS) if "chroma.sqlite3" not in trace] == []
     with ChromaStore.embedded(tmp_path, HashEmbedder()) as store:
-        assert [store.count(f"user{user}") for user in range(8)] == [2] * 8
+        assert [store.count(f"user{user}") for user in range(8)] == [3] * 8
         assert [trace for trace in traces(tmp_path, *MARKS) if "chroma.sqlite3" not in trace] == []
 
 
 def test_compact_clears_what_was_deleted_or_replaced(embedded: ChromaStore, tmp_path: Path) -> None:
     embedded.put("ann", [*marked(1), *RECORDS, fact(7, f"{MARKS[0]} before")])
     embedded.put("ann", [fact(7, "after")])
-    embedded.delete("ann", ["f1", "u1"])
+    embedded.delete("ann", ["f1", "u1", "s1"])
     embedded.compact()
     assert traces(tmp_path, *MARKS) == []
     embedded.put("ann", [fact(8, "more")])

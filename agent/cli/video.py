@@ -1,0 +1,323 @@
+"""`taskloom video`: recordings that are remembered, what was said in them, and how to be rid of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .memory import LOCAL, User, opened_memory
+from .options import AsJson, checked_thread, examples, print_json
+
+if TYPE_CHECKING:
+    from taskloom.agent.models.watching import Watched
+    from taskloom.agent.recall.moments import Moment
+    from taskloom.agent.recall.recordings import Recording, Recordings
+    from taskloom.tools.video.lines import Line
+
+TRANSCRIPTS = (".srt", ".vtt", ".ass", ".ssa", ".txt")  # the first that lies beside a recording is its own
+
+
+video = typer.Typer(
+    name="video",
+    help="Recordings that are remembered: take one in, ask what was said, forget it.",
+    epilog=examples(
+        "taskloom video add standup.vtt", 'taskloom video ask "When is the launch?"', "taskloom video list"
+    ),
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Which = Annotated[
+    str | None, typer.Option("--video", metavar="ID", help="Only this recording, by id or name.")
+]
+
+
+@video.command(
+    epilog=examples(
+        "taskloom video add standup.vtt",
+        "taskloom video add standup.mp4 --transcript standup.srt",
+        "TASKLOOM_TRANSCRIPTION=whisper-1 taskloom video add standup.mp3",
+    )
+)
+def add(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A recording, or its transcript alone.")],
+    transcript: Annotated[
+        Path | None,
+        typer.Option("--transcript", metavar="FILE", help="srt, vtt, ass, or lines `[12:40] Ana: words`."),
+    ] = None,
+    user: User = LOCAL,
+    as_json: AsJson = False,
+) -> None:
+    """Remember a recording, in place of a former one of its name.
+
+    Without --transcript a transcript beside it is taken, of the same name with .srt, .vtt, .ass or .txt.
+    """
+    from taskloom.agent.recall.recordings import digest_of
+
+    def progress(text: str) -> None:
+        if not as_json:
+            typer.echo(f"{file.name}: {text}", err=True)
+
+    with _explained():
+        progress("reading what is said")
+        digest, lines = digest_of(file), _lines(file, transcript)
+        with _recordings(user) as recordings:
+            taken = recordings.add(file.name, digest, lines, progress=progress)
+    outdated = _outdate(user, taken.replaced, file.name) if taken.replaced else []
+    if as_json:
+        more = {"subjects": list(taken.subjects), "replaced": list(taken.replaced)}
+        print_json({**_plain(taken.recording), **more, "outdated": outdated})
+        return
+    one = taken.recording
+    speakers = f", {', '.join(one.speakers)}" if one.speakers else ""
+    typer.echo(_safe(f"Remembered {one.name} as {one.id}: {_length(one)}, {one.scenes} scenes{speakers}."))
+    if taken.subjects:
+        typer.echo(_safe(f"Talked of: {', '.join(taken.subjects)}."))
+    for former in taken.replaced:
+        typer.echo(f"It takes the place of {former}, which is forgotten.")
+    for title in outdated:
+        typer.echo(_safe(f"Out of date, since it rested on that: {title}."))
+
+
+@video.command("list", epilog=examples("taskloom video list", "taskloom video list --json"))
+def list_recordings(user: User = LOCAL, as_json: AsJson = False) -> None:
+    """List the recordings, the first taken in first."""
+    with _recordings(user) as recordings:
+        found = recordings.all()
+    if as_json:
+        print_json([_plain(one) for one in found])
+    elif found:
+        from .screen import console, table
+
+        rows = [
+            {"id": one.id, "name": _safe(one.name), "length": _length(one), "scenes": one.scenes,
+             "speakers": _safe(", ".join(one.speakers))}
+            for one in found
+        ]  # fmt: skip
+        console().print(table(["id", "name", "length", "scenes", "speakers"], rows))
+    else:
+        typer.echo("No recordings are remembered yet: `taskloom video add FILE`.")
+
+
+@video.command(
+    epilog=examples(
+        'taskloom video ask "When is the launch?"',
+        'taskloom video ask "Who said the launch moves?" --video standup.vtt --json',
+    )
+)
+def ask(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="In words.")],
+    which: Which = None,
+    user: User = LOCAL,
+    as_json: AsJson = False,
+) -> None:
+    """Answer a question with the words and times that say so, or say that nothing does.
+
+    With TASKLOOM_MODEL the model looks moments up and answers from them.
+    """
+    from dataclasses import asdict
+
+    from taskloom.agent.recall.asking import NOTHING
+
+    with _explained(), _recordings(user) as recordings:
+        found = recordings.rag(question, which)
+        watched = _watched(question, which, recordings)
+    if watched is not None:
+        text = watched.text or NOTHING
+        if as_json:
+            print_json({"answer": text, "found": bool(watched.sources), "sources": list(watched.sources),
+                        "steps": watched.steps, **asdict(watched.usage)})  # fmt: skip
+            return
+        typer.echo(_safe("\n".join((text, *(f"Source: {one}" for one in watched.sources)))))
+        return
+    if as_json:
+        print_json(
+            {"answer": found.text, "found": found.found, "moments": [_moment(one) for one in found.moments],
+             "former": [_moment(one) for one in found.former]}
+        )  # fmt: skip
+        return
+    typer.echo(_safe(found.text))
+    for one in (*found.moments[1:], *found.former):
+        typer.echo(_safe(f"  {'before: ' if one in found.former else ''}{one}"))
+    if found.found:
+        typer.echo(_safe(f"Source: {found.moments[0].source} ({found.moments[0].scene.name})"))
+
+
+@video.command(
+    epilog=examples(
+        'taskloom video find "the venue"',
+        "taskloom video find budget --who Ana --from 10:00 --to 20:00 --limit 3",
+    )
+)
+def find(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words to look for.")],
+    which: Which = None,
+    who: Annotated[str | None, typer.Option("--who", metavar="NAME", help="Only what they said.")] = None,
+    start: Annotated[str | None, typer.Option("--from", metavar="MM:SS", help="Nothing before.")] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="MM:SS", help="Nothing after.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=50, help="How many at most.")] = 5,
+    user: User = LOCAL,
+    as_json: AsJson = False,
+) -> None:
+    """Find the moments that match some words, the best first."""
+    from taskloom.tools.video.tools import milliseconds
+
+    with _explained(), _recordings(user) as recordings:
+        start_ms, end_ms = milliseconds(start), milliseconds(end)
+        found = recordings.retrieval(query, which, start_ms=start_ms, end_ms=end_ms, who=who, k=limit)
+    if as_json:
+        print_json([_moment(one) for one in found])
+        return
+    for one in found:
+        typer.echo(_safe(f"{one.score:.2f} {one}"))
+    if not found:
+        typer.echo("There is no such moment.")
+
+
+@video.command(epilog=examples("taskloom video forget standup.vtt", "taskloom video forget 3f2a9c"))
+def forget(
+    keys: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, how they begin, or names.")],
+    user: User = LOCAL,
+) -> None:
+    """Forget recordings with all that was made of them; no byte stays in any file of an embedded memory.
+
+    What was taken from them into a plan stays there, with the words that brought it about.
+    """
+    with _explained(), _recordings(user) as recordings:
+        for one in {found.video: found for found in map(recordings.named, keys)}.values():
+            recordings.forget(one)
+            typer.echo(_safe(f"Forgot {one.name}."))
+
+
+@video.command(
+    epilog=examples(
+        "taskloom video plan standup.vtt --thread launch",
+        "taskloom video plan standup.vtt --thread launch --json",
+    )
+)
+def plan(
+    key: Annotated[str, typer.Argument(metavar="ID", help="Id or name of a recording.")],
+    thread: Annotated[str, typer.Option("--thread", metavar="ID", help="Whose plan is changed.")] = "main",
+    user: User = LOCAL,
+    as_json: AsJson = False,
+) -> None:
+    """Take what a meeting decides into a plan: each change is proposed, and done only on a yes.
+
+    Any other words go to the thread, as in a chat. With --json nothing is asked or changed.
+    """
+    from .meeting import Meeting, open_meeting
+
+    with _explained(), open_meeting(user, checked_thread(thread) or thread) as (recordings, opened):
+        meeting = Meeting(recordings, opened, key)
+        if as_json:
+            print_json(meeting.as_records())
+        else:
+            meeting.run()
+
+
+# ---- what they call -------------------------------------------------------------------------------
+
+
+@contextmanager
+def _recordings(user: str) -> Iterator[Recordings]:
+    from taskloom.agent.recall.recordings import Recordings
+
+    with opened_memory(user) as longterm:
+        yield Recordings(longterm, user)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """What a reader of recordings cannot use is wrong input of the command."""
+    from taskloom.tools.errors import ToolError
+
+    from .problems import InputError
+
+    try:
+        yield
+    except ToolError as error:
+        raise InputError(str(error)) from error
+
+
+def _watched(question: str, which: str | None, recordings: Recordings) -> Watched | None:
+    """What the model of the settings answers; None without one, and, told so, where it does not."""
+    from taskloom.agent.settings import settings
+
+    given = settings()
+    if given.model in ("", "rules"):
+        return None
+    from taskloom.agent.models.openai import chat_model
+    from taskloom.agent.models.watching import WatchError, watch
+
+    names = [one.name for one in recordings.all()] if which is None else [which]
+    try:
+        return watch(question, recordings, chat_model(given, given.model), names)
+    except WatchError as error:
+        typer.echo(_safe(f"I answer without the model: {error}."), err=True)
+        return None
+
+
+def _outdate(user: str, replaced: Sequence[str], name: str) -> list[str]:
+    """Mark what rests on recordings that were replaced as out of date; the titles of it."""
+    from .meeting import open_meeting, outdate
+
+    with open_meeting(user, "main") as (_, opened):
+        return outdate(opened, replaced, name)
+
+
+def _lines(file: Path, transcript: Path | None) -> tuple[Line, ...]:
+    """What is said in a recording: by the transcript given, the file itself, one beside it, or an endpoint.
+
+    Raises:
+        ToolError: nothing tells it, or what does cannot be used.
+    """
+    from taskloom.agent.settings import settings
+    from taskloom.tools.errors import ToolError
+    from taskloom.tools.video.speech import Endpoint, transcribe
+    from taskloom.tools.video.transcripts import read_transcript
+
+    if transcript is not None:
+        return read_transcript(transcript)
+    if file.suffix.lower() in TRANSCRIPTS:
+        return read_transcript(file)
+    beside = (file.with_suffix(suffix) for suffix in TRANSCRIPTS)
+    if (found := next((one for one in beside if one.is_file()), None)) is not None:
+        return read_transcript(found)
+    given = settings()
+    if not given.transcription:
+        raise ToolError(
+            f"nothing tells what is said in {file}: give its transcript with --transcript, or set"
+            " TASKLOOM_TRANSCRIPTION to a model that transcribes"
+        )
+    key = given.openai_api_key
+    return transcribe(
+        file, Endpoint(given.transcription, key.get_secret_value() if key else None, given.openai_base_url)
+    )
+
+
+def _plain(one: Recording) -> dict[str, Any]:
+    return {"id": one.id, "name": one.name, "seconds": one.end_ms / 1000, "scenes": one.scenes,
+            "speakers": list(one.speakers), "sha256": one.video}  # fmt: skip
+
+
+def _moment(one: Moment) -> dict[str, Any]:
+    told = one.evidence
+    return {"video": one.scene.video[:12], "name": one.scene.name, "start": told.start_ms / 1000,
+            "end": told.end_ms / 1000, "kind": told.source, "by": told.by, "text": told.text,
+            "source": one.source, "score": one.score}  # fmt: skip
+
+
+def _length(one: Recording) -> str:
+    from taskloom.memory.scenes import clock
+
+    return clock(one.end_ms)
+
+
+def _safe(text: str) -> str:
+    from taskloom.memory.shown import safe
+
+    return safe(text)

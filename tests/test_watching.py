@@ -1,0 +1,124 @@
+"""A model that looks recordings up: what it is shown, what is refused, and where it ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from typer.testing import CliRunner
+
+from taskloom.agent.cli.main import app
+from taskloom.agent.graph.wiring import longterm_of
+from taskloom.agent.models import watching
+from taskloom.agent.models.openai import chat_model
+from taskloom.agent.models.watching import Watched, WatchError, watch
+from taskloom.agent.recall.asking import Answer, answer
+from taskloom.agent.recall.moments import Moment
+from taskloom.agent.recall.recordings import Recordings
+from taskloom.agent.settings import Settings
+from taskloom.tools.video.transcripts import transcript
+from tests.openai_server import Fault, OpenAIServer, Reply, Say
+from tests.test_video import TALK, sha, talk
+
+VIDEO = "video:0"
+
+
+class Told:
+    """Recordings that give the same moments to all words."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Any, ...]] = []
+
+    def retrieval(self, query: str, video: str | None = None, **more: Any) -> Sequence[Moment]:
+        self.asked.append((query, video, more))
+        return [one for one in talk() if one.evidence.start_ms in (180_000, 189_000)]
+
+    def rag(self, question: str, video: str | None = None) -> Answer:
+        return answer(question, talk())
+
+
+def step(act: str, **given: Any) -> Say:
+    empty = dict.fromkeys(("query", "video", "who", "start", "end", "answer"))
+    return Say(json.dumps({"thought": "so", "act": act, **empty, "sources": [], **given}))
+
+
+def watched(*replies: Reply, recordings: Told | None = None) -> tuple[Watched, list[dict[str, Any]]]:
+    with OpenAIServer(list(replies)) as server:
+        given = Settings(
+            model="m", openai_api_key=SecretStr("any"), openai_base_url=server.url, model_timeout=5
+        )
+        found = watch("When is the launch?", recordings or Told(), chat_model(given, "m"), ["talk"])
+        return found, server.requests
+
+
+def test_a_model_looks_moments_up(subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch) -> None:
+    june = step("answer", answer="June, said Ana at 03:09.", sources=[f"{VIDEO}@03:09"])
+    look = step("retrieval", query="launch", who="Ana", start="2:00")
+    with subtests.test("it sees what it asked for, as data, and answers from that"):
+        told = Told()
+        found, requests = watched(look, june, recordings=told)
+        assert (found.text, found.sources, found.steps) == (
+            "June, said Ana at 03:09.",
+            (f"{VIDEO}@03:09",),
+            2,
+        )
+        assert (found.usage.model_calls, found.usage.prompt_tokens) == (2, 200)
+        assert told.asked == [("launch", None, {"start_ms": 120_000, "end_ms": None, "who": "Ana"})]
+        seen = requests[1]["messages"][-1]["content"]
+        assert f'{VIDEO}@03:09 "[03:09-03:15] Ana Sol said: No, make it June.' in seen
+    with subtests.test("what was not shown is refused, and what does not fit comes back"):
+        found, requests = watched(
+            Say("no JSON"), step("retrieval", query="x", start="soon"), june,
+            step("rag", query="When is the launch?"),
+            step("answer", answer="At 07:07.", sources=[f"{VIDEO}@03:09"]),
+            step("answer", sources=[f"{VIDEO}@03:09"]), june,
+        )  # fmt: skip
+        assert (found.steps, found.sources) == (7, (f"{VIDEO}@03:09",))
+        said = [request["messages"][-1]["content"] for request in requests[1:]]
+        assert "is no time" in said[1]
+        assert "you were not shown video:0@03:09" in said[2]
+        assert "make it June" in said[3]
+        assert "shown nothing at 07:07" in said[4]
+        assert "needs words" in said[5]
+    with subtests.test("without sources nothing says so"):
+        assert watched(step("answer", answer="I think in May."))[0].text == ""
+    with subtests.test("it has an end, and the last look says so"):
+        with pytest.raises(WatchError, match="no answer from what it was shown"):
+            watched(look)
+        monkeypatch.setattr(watching, "TOKENS", 150)
+        with OpenAIServer([look]) as server:
+            given = Settings(model="m", openai_api_key=SecretStr("any"), openai_base_url=server.url)
+            with pytest.raises(WatchError):
+                watch("x", Told(), chat_model(given, "m"))
+            assert len(server.requests) == 3
+            assert server.requests[2]["messages"][-1]["content"] == watching._LAST
+    with subtests.test("a model that is not there"), pytest.raises(WatchError, match=r"401|key|refus|KEY"):
+        watched(Fault(401))
+
+
+def test_the_command_asks_the_model(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    longterm = longterm_of(Settings(home=home))
+    assert longterm is not None
+    Recordings(longterm, "local").add("talk.txt", sha(TALK), transcript(TALK.encode()))
+    longterm.close()
+    source = f"video:{sha(TALK)[:12]}@03:09"
+    replies = [
+        step("retrieval", query="make it June"), step("answer", answer="In June.", sources=[source]),
+        step("answer", answer="x", sources=["video:x@00:01"]),
+    ]  # fmt: skip
+    with OpenAIServer(replies) as server:
+        for name, value in (
+            ("TASKLOOM_MODEL", "m"),
+            ("OPENAI_API_KEY", "any"),
+            ("OPENAI_BASE_URL", server.url),
+        ):
+            monkeypatch.setenv(name, value)
+        asked = ["video", "ask", "When is the launch?"]
+        assert CliRunner().invoke(app, asked).stdout == f"In June.\nSource: {source}\n"
+        without = CliRunner().invoke(app, [*asked, "--json"])
+        assert "I answer without the model" in without.stderr
+        assert "make it June" in json.loads(without.stdout)["answer"]

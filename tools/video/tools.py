@@ -1,0 +1,86 @@
+"""What was said in recordings, as tools for agents. Whose recordings: those of the user whose turn it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Protocol
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import Field
+
+from taskloom.tools.errors import NotAllowedError, ToolError
+
+USER = "taskloom_user"  # where the configuration of a run says who the user is
+
+Query = Annotated[str, Field(min_length=1, max_length=2_000, description="In words.")]
+Video = Annotated[str | None, Field(description="Id or name of one recording; all without it.")]
+Time = Annotated[str | None, Field(description="mm:ss or h:mm:ss from the beginning.")]
+Who = Annotated[str | None, Field(description="Only what this speaker said.")]
+Many = Annotated[int, Field(ge=1, le=50, description="How many moments at most.")]
+
+
+class Recordings(Protocol):
+    """The recordings of one user."""
+
+    def retrieval(
+        self,
+        query: str,
+        video: str | None = None,
+        *,
+        start_ms: int | None = None,
+        end_ms: int | None = None,
+        who: str | None = None,
+        k: int = 5,
+    ) -> Sequence[Any]:
+        """Moments that match, best first, each with its `source` and `score`; as text a line."""
+
+    def rag(self, question: str, video: str | None = None) -> Any:
+        """An answer, with the `moments` that say so; as text the answer."""
+
+
+def video_tools(recordings: Callable[[str], Recordings]) -> list[BaseTool]:
+    """`video_retrieval` and `video_rag`.
+
+    Args:
+        recordings: gives the recordings of a user.
+    """
+
+    def video_retrieval(
+        query: Query, config: RunnableConfig, video: Video = None, start: Time = None, end: Time = None,
+        who: Who = None, k: Many = 5,
+    ) -> str:  # fmt: skip
+        """Moments of recordings that match some words, best first: source, time, who said what, score."""
+        found = recordings(_user(config)).retrieval(
+            query, video, start_ms=milliseconds(start), end_ms=milliseconds(end), who=who, k=k
+        )
+        return "\n".join(f"{one.source} {one.score:.2f} {one}" for one in found) or "there is no such moment"
+
+    def video_rag(question: Query, config: RunnableConfig, video: Video = None) -> str:
+        """What recordings say on a question, word for word with time and source, or that nothing says so."""
+        found = recordings(_user(config)).rag(question, video)
+        return "\n".join((str(found), *(f"Source: {one.source} {one}" for one in found.moments)))
+
+    return [StructuredTool.from_function(one) for one in (video_retrieval, video_rag)]
+
+
+def _user(config: RunnableConfig) -> str:
+    user = config.get("configurable", {}).get(USER)
+    if not isinstance(user, str) or not user:
+        raise NotAllowedError("whose recordings these are is not known: the run names no user")
+    return user
+
+
+def milliseconds(text: str | None) -> int | None:
+    """A time such as 12:40 or 1:02:03; None for none.
+
+    Raises:
+        ToolError: it is no such time.
+    """
+    if text is None:
+        return None
+    if re.fullmatch(r"(?:\d{1,3}:)?\d{1,3}:\d{2}", text) is None:
+        raise ToolError(f"{text[:40]!r} is no time: write 12:40 or 1:02:03")
+    *more, minutes, seconds = map(int, text.split(":"))
+    return ((sum(more) * 60 + minutes) * 60 + seconds) * 1000
