@@ -249,10 +249,9 @@ class LongTerm:
         """What a search finds; where there is nothing, nothing is embedded, as that takes loading."""
         with span("search", which.kind or "all") as seen:
             self._fresh(user, which)
-            kind = which.kind or None
-            if not self.store.count(user, kind) and not self.outbox.count(user):
+            if not self.store.count(user, which.kind or None) and not self.outbox.count(user):
                 return ()
-            found = self.store.search(user, text, kind=kind, limit=limit)
+            found = self.store.search(user, text, kind=which.kind or None, limit=limit)
             seen.note(found=len(found))
             return found
 
