@@ -145,7 +145,7 @@ def test_processes_on_one_file(tmp_path: Path) -> None:
         )
         for name in "abc"
     ]
-    assert [process.wait(120) for process in running] == [0, 0, 0]
+    assert [process.wait(240) for process in running] == [0, 0, 0]
     with on_disk(tmp_path) as saver:
         graph = build_graph(services(), checkpointer=saver)
         whole(graph, graph.get_state(CONFIG).values, 30)
