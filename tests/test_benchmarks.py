@@ -52,6 +52,13 @@ def test_graph_prints_its_figures() -> None:
     assert all(found[f"{name}_p95_ms"]["300"] > 0 for name in ("operation", "closure", "answer"))
 
 
+def test_watching_prints_its_figures() -> None:
+    found = json.loads(run("watching.py", "--turns", "4", "--json"))
+    assert set(found["p50_ms"]) == set(found["ratio"]) == {"bare", "off", "spans"}
+    assert found["ratio"]["bare"] == 1
+    assert found["nothing_ns"] > 0
+
+
 def test_facts_prints_its_figures() -> None:
     found = json.loads(run("facts.py", "--sessions", "1", "--sizes", "200", "--json"))
     assert found["calls"]["rules"]["calls_max"] == 0

@@ -193,9 +193,10 @@ def test_mcp_over_http_has_the_page(tmp_path: Path) -> None:
     with Web(tmp_path, *more, TASKLOOM_MCP_KEY=KEY, TASKLOOM_METRICS_KEY=key) as web:
         asyncio.run(scenario(web))
         where = web.url.replace("/mcp", "/metrics")
-        assert httpx.get(where).status_code == 401
-        assert httpx.get(where, headers={"Authorization": f"Bearer {KEY}"}).status_code == 401
-        told = httpx.get(where, headers={"Authorization": f"Bearer {key}"})
+        with httpx.Client(timeout=240) as http:
+            assert http.get(where).status_code == 401
+            assert http.get(where, headers={"Authorization": f"Bearer {KEY}"}).status_code == 401
+            told = http.get(where, headers={"Authorization": f"Bearer {key}"})
     found = figures(told.text)
     assert found("mcp_calls_total", "say", "done") == 1
     assert found("mcp_calls_total", "add_task", "done") == 1

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -355,19 +356,20 @@ SECRET = "a secret of thirty-two characters"
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server that asks for keys or tokens."""
+def guarded_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a server that asks for keys or tokens; its `log` is there."""
+    return tmp_path_factory.mktemp("guarded")
+
+
+@pytest.fixture(scope="module")
+def guarded(guarded_home: Path) -> Iterator[str]:
+    """The address of that server, which logs as JSON."""
     given = {
         "TASKLOOM_API_KEYS": ",".join(f"{user}={key}" for user, key in KEYS.items()),
         "TASKLOOM_JWT_KEY": SECRET,
     }
-    home = tmp_path_factory.mktemp("guarded")
-    with serving(home, given={**given, "TASKLOOM_LOG_FORMAT": "json"}) as url:
+    with serving(guarded_home, given={**given, "TASKLOOM_LOG_FORMAT": "json"}) as url:
         yield url
-    told = [json.loads(line) for line in (home / "log").read_text().splitlines() if line[:8] == '{"time":']
-    turns = [one for one in told if one["event"] == "turn"]
-    assert {one["logger"] for one in turns} == {"taskloom.agent.turns"}
-    assert not any(word in str(told) for word in ("Rome", "Oslo", *KEYS.values(), SECRET))
 
 
 def caller(url: str, user: str) -> Any:
@@ -397,7 +399,7 @@ def test_nobody_calls_without_a_key_or_a_token(guarded: str) -> None:
         assert status(headers) == 200
 
 
-def test_what_is_one_users_is_not_there_for_another(guarded: str) -> None:
+def test_what_is_one_users_is_not_there_for_another(guarded: str, guarded_home: Path) -> None:
     with caller(guarded, "ann") as ann, caller(guarded, "bob") as bob:
         thread = ann.threads.create(metadata={"owner": "bob"})["thread_id"]
         assert say(ann, thread, "task trip; put t1 place Rome")["turn"]["user"] == "ann"
@@ -451,6 +453,11 @@ def test_what_is_one_users_is_not_there_for_another(guarded: str) -> None:
         assert bob.threads.search() == []
         assert ann.assistants.get(mine)["assistant_id"] == mine
         assert ann.store.get_item(("notes",), "one")["value"] == {"text": "secret"}
+    log = (guarded_home / "log").read_text()
+    turns = [json.loads(line) for line in log.splitlines() if '"event": "turn"' in line]
+    assert [(one["level"], one["turn"]) for one in turns][:2] == [("info", 1), ("info", 2)]
+    assert len({one["thread"] for one in turns[:2]}) == 1
+    assert not any(word in str(turns) for word in ("Rome", "Oslo", thread, *KEYS.values(), SECRET))
 
 
 def status_of(call: Callable[[], Any]) -> int:
@@ -565,10 +572,11 @@ def test_nobody_becomes_another_by_what_a_run_is_configured_with(guarded: str) -
 
 
 def test_metrics_are_for_those_who_may_call(server: Any, thread: str, guarded: str) -> None:
+    fetch = partial(httpx.get, timeout=240)
     said = message("Plan a trip. The destination is Zanzibar and the date is June 10th.")
     server.runs.wait(thread, "taskloom", input=said, context={"user_id": "secretary", "model": "rules"})
     here = str(server.http.client.base_url).rstrip("/")
-    page = httpx.get(f"{here}/metrics").text
+    page = fetch(f"{here}/metrics").text
     for line in ('taskloom_turns_total{outcome="done"} ', 'taskloom_node_seconds_count{node="respond"} ',
                  'taskloom_operations_total{kind="add",outcome="done"} ', "process_cpu_seconds_total ",
                  'taskloom_tool_runs_total{outcome="done",tool="search_flights"} ',
@@ -576,11 +584,11 @@ def test_metrics_are_for_those_who_may_call(server: Any, thread: str, guarded: s
         assert re.search(rf"^{re.escape(line)}[0-9]", page, re.MULTILINE), line
     for secret in ("Zanzibar", "secretary", thread):
         assert secret not in page
-    assert "workers" in httpx.get(f"{here}/metrics", params={"format": "json"}).json()
-    assert httpx.get(f"{here}/metrics", headers={"host": "evil.example.org"}).status_code == 401
+    assert "workers" in fetch(f"{here}/metrics", params={"format": "json"}).json()
+    assert fetch(f"{here}/metrics", headers={"host": "evil.example.org"}).status_code == 401
     for path in ("/metrics", "/metrics?format=json"):
-        assert httpx.get(f"{guarded}{path}").status_code == 401
-        assert httpx.get(f"{guarded}{path}", headers={"x-api-key": KEYS["ann"]}).status_code == 200
+        assert fetch(f"{guarded}{path}").status_code == 401
+        assert fetch(f"{guarded}{path}", headers={"x-api-key": KEYS["ann"]}).status_code == 200
 
 
 def test_without_keys_only_this_machine_is_served() -> None:
