@@ -38,7 +38,7 @@ from taskloom.memory.outbox import ALL, Outbox, OutboxError, Which
 from taskloom.memory.pointing import when
 from taskloom.memory.policies import Outcome, Policy, is_retrievable, settle
 from taskloom.memory.ranking import Hit
-from taskloom.memory.records import Experience, Fact, IntentUnit, now
+from taskloom.memory.records import Experience, Fact, IntentUnit, Kind, now
 from taskloom.memory.store import AnyRecord, Store, StoreError
 from taskloom.memory.tasks import TaskGraph
 
@@ -244,6 +244,15 @@ class LongTerm:
         hits = [hit for kind in kinds for hit in self._search(user, text, kind, limit)]
         held = [hit for hit in hits if not (isinstance(hit.record, Fact) and hit.record.status == "deleted")]
         return tuple(sorted(held, key=lambda hit: hit.score, reverse=True)[:limit])
+
+    def of_kind(self, user: str, kind: Kind) -> tuple[AnyRecord, ...]:
+        """All records of a kind, those kept just now too, ordered by time and id.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        self._fresh(user, Which(kind))
+        return self.store.records(user, kind)
 
     def _search(self, user: str, text: str, which: Which, limit: int) -> tuple[Hit, ...]:
         """What a search finds; where there is nothing, nothing is embedded, as that takes loading."""

@@ -85,8 +85,7 @@ class Recordings:
         Raises:
             StoreError: the store cannot be read.
         """
-        self._longterm.flush(self._user)
-        found = (one for one in self._longterm.store.records(self._user, "scene") if isinstance(one, Scene))
+        found = (one for one in self._longterm.of_kind(self._user, "scene") if isinstance(one, Scene))
         return tuple(
             sorted(
                 (one for one in found if video in (None, one.video)),
