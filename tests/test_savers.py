@@ -7,8 +7,10 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
@@ -27,7 +29,7 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool
 from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.graph.build import Taskgraph, build_graph
 from taskloom.agent.graph.locks import ThreadBusyError
-from taskloom.agent.graph.runs import ForeignThreadError
+from taskloom.agent.graph.runs import ForeignThreadError, RunCutError
 from taskloom.agent.threads import STORED
 from taskloom.agent.turn.state import Context
 from tests.postgres_server import PostgresServer
@@ -129,6 +131,22 @@ class Host:
     async def say(self, text: str, config: RunnableConfig = CONFIG, user: str = "") -> dict[str, Any]:
         return await self.call({"messages": [HumanMessage(text)]}, config, user)
 
+    async def leave(self, text: str, config: RunnableConfig, steps: int | None) -> None:
+        """Begin a run, and leave it after some steps, or at its end."""
+        given: Any = {"messages": [HumanMessage(text)]}
+        parts: Any
+        if self._loop_only:
+            parts = self.graph.astream(given, config, stream_mode="updates", durability="sync")
+            while steps is None or (steps := steps - 1) >= 0:
+                if await anext(parts, None) is None:
+                    break
+            await parts.aclose()
+            return
+        parts = self.graph.stream(given, config, stream_mode="updates", durability="sync")
+        for _ in islice(parts, steps):
+            pass
+        parts.close()
+
     async def state(self, config: RunnableConfig = CONFIG) -> dict[str, Any]:
         if self._loop_only:
             return dict((await self.graph.aget_state(config)).values)
@@ -202,6 +220,38 @@ def test_a_thread_has_one_owner(saver: Saver) -> None:
         with pytest.raises(ForeignThreadError):
             await host.say("task secret", user="bob")
         whole(await host.state(), 1)
+
+    held(saver, talk)
+
+
+@pytest.mark.parametrize("steps", [1, None])
+def test_a_run_that_is_begun_anew_is_one_turn(saver: Saver, steps: int | None) -> None:
+    """As servers do whose worker died: under the same id, with the same input; another run may have come."""
+
+    async def talk(host: Host) -> None:
+        for between in (False, True):
+            thread, run = f"thread {between}", str(uuid4())
+            on: RunnableConfig = {"configurable": {"thread_id": thread}}
+            config: RunnableConfig = {
+                "configurable": {"thread_id": thread, "run_id": run}, "run_id": UUID(run)
+            }  # fmt: skip
+            await host.say("task first", on)
+            await host.leave("task cut", config, steps)
+            if between:
+                await host.say("task other", on)
+            if between and steps:
+                before = await host.state(on)
+                with pytest.raises(RunCutError, match=thread):
+                    await host.say("task cut", config)
+                assert await host.state(on) == before
+                continue
+            for _ in range(2):
+                await host.say("task cut", config)
+            values = await host.state(on)
+            whole(values, 2 + between)
+            assert [one.text[5:] for one in values["messages"][::2]] == ["first", "cut", "other"][
+                : 2 + between
+            ]
 
     held(saver, talk)
 
