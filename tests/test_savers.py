@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import islice
 from pathlib import Path
@@ -32,6 +33,7 @@ from taskloom.agent.graph.locks import ThreadBusyError
 from taskloom.agent.graph.runs import ForeignThreadError, RunCutError
 from taskloom.agent.threads import STORED
 from taskloom.agent.turn.state import Context
+from taskloom.tools.registry import Registry, equip
 from tests.postgres_server import PostgresServer
 from tests.scripted import services
 from tests.test_act import Tools
@@ -286,6 +288,24 @@ def test_what_is_approved_six_times_at_once_is_done_once(saver: Saver) -> None:
                 await asyncio.gather(*(host.call(yes, config) for host in hosts))
                 assert [call[0] for call in tools.calls] == ["find", "book"] * (turn + 1)
                 assert (await hosts[0].state(config))["turn"].number == 1
+
+    asyncio.run(talk())
+
+
+@pytest.mark.timeout(60)
+def test_tools_at_once_need_no_more_threads_than_the_loop_has(saver: Saver) -> None:
+    """A saver of the loop's may want one of its threads, while tools are at work in others."""
+
+    async def talk() -> None:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+        tools = Tools()
+        async with saver() as made:
+            equipment = Equipment(Registry([equip(tools.find, needs=["place", "day"], gives="flights")]))
+            host = Host(build_graph(tool_services(equipment), checkpointer=made), made)
+            said = "task trip; put t1 place Rome; put t1 day Friday"
+            configs: list[RunnableConfig] = [{"configurable": {"thread_id": f"trip{n}"}} for n in SIX]
+            await asyncio.gather(*(host.say(said, config) for config in configs))
+        assert tools.calls == [("find", "Rome", "Friday")] * 6
 
     asyncio.run(talk())
 
