@@ -170,6 +170,7 @@ def test_an_image_is_described_by_what_docker_is_given(tmp_path: Path) -> None:
         "pyproject.toml",
         "README.md",
         "LICENSE",
+        "constraints.txt",
     }
     run(sys.executable, "-m", "langgraph_cli", "dockerfile", folder / "Dockerfile", cwd=folder,
         LANGGRAPH_CLI_NO_ANALYTICS="1")  # fmt: skip
