@@ -111,12 +111,13 @@ class Aegra:
     def __exit__(self, *_: object) -> None:
         for process in self._running.values():
             os.killpg(process.pid, signal.SIGTERM)
+        until = time.monotonic() + 15
         for process in self._running.values():
-            try:
-                process.wait(15)
-            except subprocess.TimeoutExpired:
+            while _is_there(process) and time.monotonic() < until:
+                time.sleep(0.05)
+            if _is_there(process):
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            process.wait()
 
     def start(self, number: int) -> None:
         """Begin a worker, and wait until it answers: the first one makes the tables."""
@@ -162,6 +163,16 @@ class Aegra:
 
     def _log(self, number: int) -> Path:
         return self._folder / f"worker{number}.log"
+
+
+def _is_there(process: subprocess.Popen[bytes]) -> bool:
+    """Whether anything is left of what a process began: the command ends before the server that it starts."""
+    process.poll()
+    try:
+        os.killpg(process.pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def main() -> None:

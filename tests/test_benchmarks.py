@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.aegra_server import missing
+
 pytestmark = pytest.mark.slow
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -77,3 +79,12 @@ def test_slots_prints_its_figures(tmp_path: Path) -> None:
     assert (found["turns"], found["spared"], found["wrong"]) == (3, 2, 1)
     assert (found["coverage_of_filling"], found["precision"]) == (1, 0.5)
     assert "The date is Friday" in found["wrong_turns"][0]
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing())
+def test_load_loses_and_doubles_nothing() -> None:
+    found = json.loads(run("load.py", "--users", "6", "--turns", "2", "--workers", "2", "--json"))
+    figures = found["workers"]["2"]
+    assert all(figures[name] == 0 for name in ("lost", "doubled", "differ", "cross_reads", "failed"))
+    assert all(figures[name] > 0 for name in ("turns_per_second", "p50_ms", "p95_ms", "rss_mb"))
+    assert found["sequential"]["turns_per_second"] > 0
