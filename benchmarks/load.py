@@ -31,11 +31,12 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -162,15 +163,14 @@ class Load:
             for number, user in enumerate(self.users)
         ]
         try:
-            for user, client in zip(self.users, clients, strict=True):
-                user.thread = (await client.threads.create())["thread_id"]
             begun = time.perf_counter()
             telling = asyncio.create_task(self._tell())
             await asyncio.gather(*map(self._talk, self.users, clients))
             took = time.perf_counter() - begun
             telling.cancel()
             for number, (user, client) in enumerate(zip(self.users, clients, strict=True)):
-                self.states[user.name] = (await client.threads.get_state(user.thread))["values"]
+                state = await _tried(lambda one=user, by=client: by.threads.get_state(one.thread))
+                self.states[user.name] = {"messages": [], "tasks": {}, **state["values"]}
                 await self._peep(clients[number - 1], user)
         finally:
             for client in clients:
@@ -178,6 +178,8 @@ class Load:
         return took
 
     async def _talk(self, user: User, client: Any) -> None:
+        user.thread = str(uuid4())  # the client's, so that to ask twice for it makes one
+        await _tried(lambda: client.threads.create(thread_id=user.thread, if_exists="do_nothing"))
         for text in user.script:
             begun = time.perf_counter()
             for last in [False] * (TRIES - 1) + [True]:
@@ -231,7 +233,7 @@ class Load:
         if len(self.users) < 2:
             return
         try:
-            await client.threads.get_state(user.thread)
+            await _tried(lambda: client.threads.get_state(user.thread))
         except httpx.HTTPStatusError as error:
             if error.response.status_code == 404:
                 return
@@ -257,6 +259,16 @@ class Load:
             "turns_per_second": round(len(seconds) / took, 1), **_times(seconds),
             "lost": lost, "doubled": doubled, "differ": differ, **found, "told": told,
         }  # fmt: skip
+
+
+async def _tried(call: Callable[[], Awaitable[Any]]) -> Any:
+    """What a call gives that changes nothing when it is made again, as it is where a connection is cut."""
+    for _ in range(TRIES):
+        try:
+            return await call()
+        except httpx.TransportError:
+            await asyncio.sleep(1)
+    return await call()
 
 
 @contextmanager
@@ -297,7 +309,7 @@ def measured(workers: int, given: argparse.Namespace, plans: Mapping[str, Any]) 
     assert found
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        postgres = stack.enter_context(PostgresServer(found))
+        postgres = stack.enter_context(PostgresServer(found, connections=300))  # as compose.yaml has it
         environment = {
             "TASKLOOM_API_KEYS": ",".join(f"{user.name}={user.key}" for user in users),
             "TASKLOOM_TOOLS": str(tools(folder)),
