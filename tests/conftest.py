@@ -26,7 +26,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 for name in [
     name
     for name in os.environ
-    if name.startswith(("TASKLOOM_", "OTEL_")) and name not in ("TASKLOOM_WHEEL", "TASKLOOM_HOME")
+    if name.startswith(("TASKLOOM_", "OTEL_"))
+    and name not in ("TASKLOOM_WHEEL", "TASKLOOM_HOME", "TASKLOOM_AEGRA")
 ]:
     del os.environ[name]
 for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES"):

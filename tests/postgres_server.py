@@ -28,8 +28,8 @@ def programs() -> Path | None:
 class PostgresServer:
     """Begun by `with`; every `database()` is a new, empty one, and gives its URL."""
 
-    def __init__(self, bin_: Path) -> None:
-        self._bin, self._numbers = bin_, count(1)
+    def __init__(self, bin_: Path, *, connections: int = 100) -> None:
+        self._bin, self._numbers, self._connections = bin_, count(1), connections
         # The server refuses to be root's; as another user it cannot look into pytest's own folders.
         self._user = "postgres" if os.geteuid() == 0 else None
         self._folder = Path(tempfile.mkdtemp(prefix="taskloom-postgres-"))
@@ -62,7 +62,8 @@ class PostgresServer:
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [self._bin / "postgres", "-D", self._folder / "data", "-F", "-p", str(self.port),
-                 "-c", "listen_addresses=127.0.0.1", "-k", self._folder],
+                 "-c", "listen_addresses=127.0.0.1", "-k", self._folder,
+                 "-c", f"max_connections={self._connections}"],
                 user=self._user, cwd=self._folder, stdout=log, stderr=log,
             )  # fmt: skip
         for _ in range(300):

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.aegra_server import missing
+
 pytestmark = pytest.mark.slow
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -98,3 +100,12 @@ def test_video_prints_its_figures() -> None:
     assert found["rows"]["never"]["right"] == 1.0
     assert found["left_after_forget"] == 0
     assert set(found["rows"]["all"]) == {"right", "moment", "retrieval", "windows", "held", "bm25"}
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing())
+def test_load_loses_and_doubles_nothing() -> None:
+    found = json.loads(run("load.py", "--users", "6", "--turns", "2", "--workers", "2", "--json"))
+    figures = found["workers"]["2"]
+    assert all(figures[name] == 0 for name in ("lost", "doubled", "differ", "cross_reads", "failed"))
+    assert all(figures[name] > 0 for name in ("turns_per_second", "p50_ms", "p95_ms", "rss_mb"))
+    assert found["sequential"]["turns_per_second"] > 0

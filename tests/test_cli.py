@@ -60,7 +60,7 @@ from tests.scripted import services
 TASKLOOM = Path(sys.executable).with_name("taskloom")
 COMMANDS = (
     "chat", "run", "demo", "threads", "usage", "tasks", "export", "import", "prune", "doctor", "mcp",
-    "memory", "tools",
+    "memory", "tools", "video",
 )  # fmt: skip
 Invoke = Callable[..., Result]
 

@@ -162,7 +162,16 @@ def test_an_image_is_described_by_what_docker_is_given(tmp_path: Path) -> None:
     """The wheel of the other tests is built from the same files."""
     folder = in_the_image(tmp_path)
     kept = {path.name for path in folder.iterdir()}
-    assert kept == {*PARTS, "app.py", "langgraph.json", "pyproject.toml", "README.md", "LICENSE"}
+    assert kept == {
+        *PARTS,
+        "app.py",
+        "aegra.json",
+        "langgraph.json",
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "constraints.txt",
+    }
     run(sys.executable, "-m", "langgraph_cli", "dockerfile", folder / "Dockerfile", cwd=folder,
         LANGGRAPH_CLI_NO_ANALYTICS="1")  # fmt: skip
     dockerfile = (folder / "Dockerfile").read_text()

@@ -6,9 +6,12 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
@@ -27,9 +30,10 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool
 from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.graph.build import Taskgraph, build_graph
 from taskloom.agent.graph.locks import ThreadBusyError
-from taskloom.agent.graph.runs import ForeignThreadError
+from taskloom.agent.graph.runs import ForeignThreadError, RunCutError
 from taskloom.agent.threads import STORED
 from taskloom.agent.turn.state import Context
+from taskloom.tools.registry import Registry, equip
 from tests.postgres_server import PostgresServer
 from tests.scripted import services
 from tests.test_act import Tools
@@ -129,6 +133,22 @@ class Host:
     async def say(self, text: str, config: RunnableConfig = CONFIG, user: str = "") -> dict[str, Any]:
         return await self.call({"messages": [HumanMessage(text)]}, config, user)
 
+    async def leave(self, text: str, config: RunnableConfig, steps: int | None) -> None:
+        """Begin a run, and leave it after some steps, or at its end."""
+        given: Any = {"messages": [HumanMessage(text)]}
+        parts: Any
+        if self._loop_only:
+            parts = self.graph.astream(given, config, stream_mode="updates", durability="sync")
+            while steps is None or (steps := steps - 1) >= 0:
+                if await anext(parts, None) is None:
+                    break
+            await parts.aclose()
+            return
+        parts = self.graph.stream(given, config, stream_mode="updates", durability="sync")
+        for _ in islice(parts, steps):
+            pass
+        parts.close()
+
     async def state(self, config: RunnableConfig = CONFIG) -> dict[str, Any]:
         if self._loop_only:
             return dict((await self.graph.aget_state(config)).values)
@@ -206,6 +226,38 @@ def test_a_thread_has_one_owner(saver: Saver) -> None:
     held(saver, talk)
 
 
+@pytest.mark.parametrize("steps", [1, None])
+def test_a_run_that_is_begun_anew_is_one_turn(saver: Saver, steps: int | None) -> None:
+    """As servers do whose worker died: under the same id, with the same input; another run may have come."""
+
+    async def talk(host: Host) -> None:
+        for between in (False, True):
+            thread, run = f"thread {between}", str(uuid4())
+            on: RunnableConfig = {"configurable": {"thread_id": thread}}
+            config: RunnableConfig = {
+                "configurable": {"thread_id": thread, "run_id": run}, "run_id": UUID(run)
+            }  # fmt: skip
+            await host.say("task first", on)
+            await host.leave("task cut", config, steps)
+            if between:
+                await host.say("task other", on)
+            if between and steps:
+                before = await host.state(on)
+                with pytest.raises(RunCutError, match=thread):
+                    await host.say("task cut", config)
+                assert await host.state(on) == before
+                continue
+            for _ in range(2):
+                await host.say("task cut", config)
+            values = await host.state(on)
+            whole(values, 2 + between)
+            assert [one.text[5:] for one in values["messages"][::2]] == ["first", "cut", "other"][
+                : 2 + between
+            ]
+
+    held(saver, talk)
+
+
 @pytest.mark.attack
 @pytest.mark.timeout(1800)
 def test_six_at_once(saver: Saver) -> None:
@@ -236,6 +288,24 @@ def test_what_is_approved_six_times_at_once_is_done_once(saver: Saver) -> None:
                 await asyncio.gather(*(host.call(yes, config) for host in hosts))
                 assert [call[0] for call in tools.calls] == ["find", "book"] * (turn + 1)
                 assert (await hosts[0].state(config))["turn"].number == 1
+
+    asyncio.run(talk())
+
+
+@pytest.mark.timeout(60)
+def test_tools_at_once_need_no_more_threads_than_the_loop_has(saver: Saver) -> None:
+    """A saver of the loop's may want one of its threads, while tools are at work in others."""
+
+    async def talk() -> None:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+        tools = Tools()
+        async with saver() as made:
+            equipment = Equipment(Registry([equip(tools.find, needs=["place", "day"], gives="flights")]))
+            host = Host(build_graph(tool_services(equipment), checkpointer=made), made)
+            said = "task trip; put t1 place Rome; put t1 day Friday"
+            configs: list[RunnableConfig] = [{"configurable": {"thread_id": f"trip{n}"}} for n in SIX]
+            await asyncio.gather(*(host.say(said, config) for config in configs))
+        assert tools.calls == [("find", "Rome", "Friday")] * 6
 
     asyncio.run(talk())
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Literal
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.config import get_config
-from langgraph.runtime import Runtime
+from langgraph.runtime import Runtime, get_runtime
 
 from taskloom.agent.acting.equipment import Acting, Equipment
 from taskloom.agent.acting.ready import ready, side_effects_kept, stale_results
@@ -62,13 +65,19 @@ def _is_unanswered(turn: Turn, graph: TaskGraph) -> bool:
     return False
 
 
-def act_node(services: Services) -> Callable[..., Update]:
+# The graph of tools asks its saver from here. That of an event loop answers by way of the loop's own threads,
+# so it must not be these that wait for it: with as many runs with tools at once, all stood still for good.
+_THREADS = ThreadPoolExecutor(32, thread_name_prefix="taskloom-act")
+
+
+def act_node(services: Services) -> RunnableLambda[State, Update]:
     """The node that carries tasks out by tools: a graph of its own, see `act`."""
     inner = act_graph()
 
-    def act(state: State, runtime: Runtime[Context]) -> Update:
+    def act(state: State) -> Update:
         if services.tools is None:
             return {}
+        runtime = get_runtime(Context)
         runtime.stream_writer({"node": "act", "doing": "Looking for what tools can do"})
         config = get_config()
         acting = _acting(state, runtime, services, services.tools)
@@ -86,7 +95,10 @@ def act_node(services: Services) -> Callable[..., Update]:
                 update[channel] = given
         return update
 
-    return act
+    async def act_apart(state: State) -> Update:
+        return await asyncio.get_running_loop().run_in_executor(_THREADS, copy_context().run, act, state)
+
+    return RunnableLambda(act, act_apart, name="act")
 
 
 def _acting(state: State, runtime: Runtime[Context], services: Services, equipment: Equipment) -> Acting:

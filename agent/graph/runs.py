@@ -44,6 +44,16 @@ class ForeignThreadError(RuntimeError):  # of the kinds whose words a server pas
         super().__init__(f"thread {thread!r} belongs to another user")
 
 
+class RunCutError(RuntimeError):
+    """A run was cut off midway, and others have come since: it can neither go on nor begin anew."""
+
+    def __init__(self, thread: str) -> None:
+        super().__init__(
+            f"a run on thread {thread!r} was cut off, and another has come since: see what of it is in the"
+            " plan, and say the rest again"
+        )
+
+
 class InputError(ValueError):
     """The input has a field that no turn reads."""
 
@@ -114,13 +124,14 @@ class Place:
             kept = [one async for one in self.saver.alist(self.config)]
             raise MissingCheckpointError(self.thread, checkpoint, kept)
 
-    def has(self, noted: dict[str, Any]) -> bool:
-        """Whether there is a checkpoint with this in its metadata."""
-        return next(iter(self.saver.list(self.config, filter=noted, limit=1)), None) is not None
+    def of(self, noted: dict[str, Any]) -> CheckpointTuple | None:
+        """The latest checkpoint with this in its metadata; None where there is none, or nothing is asked."""
+        return next(iter(self.saver.list(self.config, filter=noted, limit=1)), None) if noted else None
 
-    async def has_async(self, noted: dict[str, Any]) -> bool:
-        """See `has`."""
-        return bool([one async for one in self.saver.alist(self.config, filter=noted, limit=1)])
+    async def of_async(self, noted: dict[str, Any]) -> CheckpointTuple | None:
+        """See `of`."""
+        found = self.saver.alist(self.config, filter=noted, limit=1)
+        return next(iter([one async for one in found]), None) if noted else None
 
     def speakers(self) -> tuple[str, ...]:
         """Who spoke in the thread, the first one first: several users could before threads had an owner."""
@@ -184,6 +195,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             ForeignThreadError: the thread is another user's; nothing was written.
             ThreadBusyError: the other run took too long; nothing was written, and one can try again.
             MissingCheckpointError: it is to begin at a checkpoint that is not there; nothing was written.
+            RunCutError: the run is begun anew by a server, was cut off before, and another has come since.
         """
         parts = self._run(input, config, context=context, **more)
         seen = span("turn", self.name, thread=str(self._given(config).get("thread_id") or ""))
@@ -225,9 +237,12 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             check_owner(_speaker(context, given), place.thread, place.owner())
             place.check(_named(given))
             if call := self._call(given):
-                config = call.config(config, new=call.resuming and not place.has(call.filter))
+                config = call.config(config, new=call.resuming and not place.of(call.filter))
             if TASK not in given:  # else what is resumed is the caller's
-                value = answered(value, place.saver.get_tuple(place.config))
+                latest, mine = place.saver.get_tuple(place.config), place.of(_noted(config, given))
+                if mine and _superseded(mine, latest) and self.get_state(mine.config).next:
+                    raise RunCutError(place.thread)
+                value = None if mine else answered(value, latest)
             yield from super().stream(value, config, context=context, **more)
 
     async def _arun(
@@ -249,10 +264,14 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
                 check_owner(_speaker(context, given), place.thread, await place.owner_async())
                 await place.check_async(_named(given))
                 if call := self._call(given):
-                    new = call.resuming and not await place.has_async(call.filter)
+                    new = call.resuming and not await place.of_async(call.filter)
                     config = call.config(config, new=new)
                 if TASK not in given:
-                    value = answered(value, await place.saver.aget_tuple(place.config))
+                    latest = await place.saver.aget_tuple(place.config)
+                    mine = await place.of_async(_noted(config, given))
+                    if mine and _superseded(mine, latest) and (await self.aget_state(mine.config)).next:
+                        raise RunCutError(place.thread)
+                    value = None if mine else answered(value, latest)
             parts = cast(AsyncGenerator[Any], run(value, config, context=context, **more))
             await stack.enter_async_context(aclosing(parts))
             async for part in parts:
@@ -351,6 +370,20 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             space = self._own_checkpoint_config(config)["configurable"].get("checkpoint_ns", "")
             return Place(saver, str(thread), str(space))
         return None if TASK in given else Place(saver, str(thread))
+
+
+def _noted(config: RunnableConfig | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What checkpoints have noted of a run, which a server begins anew where its worker has died.
+
+    Its input is in the thread already then, and is not to be read twice. {} where it has no id by which that
+    could be seen: servers give it in both places.
+    """
+    run = given.get("run_id")
+    return {"run_id": str(run)} if run and str((config or {}).get("run_id")) == str(run) else {}
+
+
+def _superseded(one: CheckpointTuple, latest: CheckpointTuple | None) -> bool:
+    return latest is not None and latest.checkpoint["id"] != one.checkpoint["id"]
 
 
 def _check_input(given: Any, configurable: Mapping[str, Any]) -> None:

@@ -1,0 +1,11 @@
+# The API on Aegra, an open server of LangGraph's protocol; compose.yaml has what it needs beside it.
+FROM python:3.12-slim
+
+WORKDIR /taskloom
+COPY . .
+RUN pip install --no-cache-dir -c constraints.txt '.[server,postgres]' aegra-cli==0.11.0 \
+    && useradd --create-home taskloom && mkdir /data && chown taskloom /data
+
+USER taskloom
+ENV TASKLOOM_HOME=/data
+CMD ["aegra", "serve", "--host", "0.0.0.0", "--port", "2026", "-c", "aegra.json"]
