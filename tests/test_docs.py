@@ -1,4 +1,4 @@
-"""README.md and the command line's help say what the code does."""
+"""README.md, docs/ and the command line's help say what the code does."""
 
 import json
 import re
@@ -22,7 +22,8 @@ from taskloom.agent.settings import Settings
 from taskloom.agent.turn.state import Context
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 COMMANDS = typer.main.get_group(app).commands
 PARTS = {
     f"{group} {name}": part
@@ -32,15 +33,15 @@ PARTS = {
 }
 EXAMPLES = [
     line
-    for text in (README, *(command.epilog or "" for command in (*COMMANDS.values(), *PARTS.values())))
+    for text in (TEXT, *(command.epilog or "" for command in (*COMMANDS.values(), *PARTS.values())))
     for line in text.splitlines()
     if re.match(r" *taskloom \w", line)
 ]
 
 
 def block(language: str) -> str:
-    """The text of the README's one code block of a language."""
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    """The text of the one code block of a language, on whichever page."""
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
     return str(found)
 
 
@@ -52,7 +53,7 @@ def test_the_transcript_is_what_run_prints(tmp_path: Path, monkeypatch: pytest.M
     script.write_text(json.dumps(re.findall(r"^> (.*)$", written, re.MULTILINE)))
     result = CliRunner().invoke(app, ["run", str(script)])
     printed = "\n".join(line.rstrip() for line in result.stdout.splitlines())
-    assert written.strip() == printed.strip(), "paste what run prints into README.md"
+    assert written.strip() == printed.strip(), "paste what run prints into its page"
 
 
 def test_the_sessions_are_what_run_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +65,7 @@ def test_the_sessions_are_what_run_prints(tmp_path: Path, monkeypatch: pytest.Mo
     script.write_text(json.dumps([user or {"session": "next"} for user, _ in said]))
     result = CliRunner().invoke(app, ["run", str(script)])
     printed = "\n".join(line.rstrip() for line in result.stdout.splitlines())
-    assert written.replace("--\n\n", "").strip() == printed.strip(), "paste what run prints into README.md"
+    assert written.replace("--\n\n", "").strip() == printed.strip(), "paste what run prints into its page"
 
 
 def test_the_tools_do_what_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +79,7 @@ def test_the_tools_do_what_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     typed = re.findall(r"^(?:> |Do it\? .*: )(.*)$", "\n".join(written), re.MULTILINE)
     result = CliRunner().invoke(app, ["chat"], input="\n".join([*typed, "/quit"]))
     _, *printed = (line.rstrip() for line in result.stdout.splitlines())
-    assert written == printed[: len(written)], "paste what chat prints into README.md"
+    assert written == printed[: len(written)], "paste what chat prints into its page"
     assert printed[len(written)] == "> /quit"
 
 
@@ -94,14 +95,14 @@ def test_the_recording_is_asked_as_is_told(home: Path, monkeypatch: pytest.Monke
         for answer in answers:  # a terminal shows what is typed
             output = output.replace(ASK, f"{ASK.strip()}\0{answer}\n", 1)
         printed += f"$ taskloom {command}\n{output}".replace("\0", " ")
-    assert written == printed, "paste what the commands print into README.md"
+    assert written == printed, "paste what the commands print into its page"
 
 
 def test_the_script_shows_what_a_session_knows_of_the_one_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TASKLOOM_MODEL", "")
-    example = re.search(r"^A script is a list such as\s+`(\[.*?\])`", README, re.MULTILINE)
+    example = re.search(r"^A script is a list such as\s+`(\[.*?\])`", TEXT, re.MULTILINE)
     assert example
     (tmp_path / "script.json").write_text(example[1])
     printed = CliRunner().invoke(app, ["run", str(tmp_path / "script.json")]).stdout
@@ -109,7 +110,7 @@ def test_the_script_shows_what_a_session_knows_of_the_one_before(
 
 
 def test_code_in_the_text_says_where_its_names_are_from() -> None:
-    calls = re.findall(r"`([\w=]*(?:replace|[A-Z]\w+)\([^`]*\))`(?:\s+\(([^)]*)\))?", README)
+    calls = re.findall(r"`([\w=]*(?:replace|[A-Z]\w+)\([^`]*\))`(?:\s+\(([^)]*)\))?", TEXT)
     assert len(calls) == 3
     for code, beside in calls:
         found = {name for module in re.findall(r"`([\w.]+)`", beside) for name in dir(import_module(module))}
@@ -132,7 +133,7 @@ def test_the_snippet_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_table_of_settings_is_complete() -> None:
-    rows = re.findall(r"^\| `([A-Z_]+)` \| (.*?) ?\| (.+) \|$", README, re.MULTILINE)
+    rows = re.findall(r"^\| `([A-Z_]+)` \| (.*?) ?\| (.+) \|$", TEXT, re.MULTILINE)
     fields = Settings.model_fields.items()
     assert [variable for variable, _, _ in rows] == [
         field.validation_alias or f"TASKLOOM_{name.upper()}" for name, field in fields
@@ -145,7 +146,7 @@ def test_the_table_of_settings_is_complete() -> None:
 
 
 def test_the_context_is_described() -> None:
-    listed = re.search(r"`context=Context\(\.\.\.\)`[^:]*: ([^.]*)\.", README)
+    listed = re.search(r"`context=Context\(\.\.\.\)`[^:]*: ([^.]*)\.", TEXT)
     assert listed
     assert re.findall(r"`(\w+)`", listed[1]) == list(Context.model_fields)
 
@@ -164,19 +165,19 @@ def test_examples_use_commands_and_options_that_exist(subtests: pytest.Subtests)
 
 
 def test_the_readme_has_every_command_but_the_demo() -> None:
-    named = set(re.findall(r"^taskloom ([a-z]+)", README, re.MULTILINE))
+    named = set(re.findall(r"^taskloom ([a-z]+)", TEXT, re.MULTILINE))
     assert named == set(COMMANDS) - {"demo"}
 
 
 def test_the_targets_of_make_exist() -> None:
-    named = set(re.findall(r"(?:^|`)make (\w+)", README, re.MULTILINE))
+    named = set(re.findall(r"(?:^|`)make (\w+)", TEXT, re.MULTILINE))
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert {"demo", "test", "serve"} == named <= targets
     contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert set(re.findall(r"(?:^|`)make (\w+)", contributing, re.MULTILINE)) <= targets
     port = re.search(r"^PORT \?= (\d+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert port
-    assert f"port {port[1]} " in README
+    assert f"port {port[1]} " in TEXT
 
 
 def test_the_schema_can_be_read() -> None:
@@ -185,13 +186,13 @@ def test_the_schema_can_be_read() -> None:
 
 
 def test_the_limits_are_as_told() -> None:
-    assert f"at most {MAX_UTTERANCE:,} characters" in README
+    assert f"at most {MAX_UTTERANCE:,} characters" in TEXT
     measured = (ROOT / "training" / "README.md").read_text(encoding="utf-8")
     row = re.search(r"^\| the local reader \| (\d+) / (\d+) / (\d+) \|", measured, re.MULTILINE)
     assert row
     right, asked, wrong = row.groups()
     told = f"{right} % are held without a model, {asked} % are asked about and {wrong} % are misread"
-    assert told in " ".join(README.split())
+    assert told in " ".join(TEXT.split())
 
 
 def test_the_benchmarks_say_what_they_need() -> None:
@@ -203,5 +204,10 @@ def test_the_benchmarks_say_what_they_need() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for link in re.findall(r"\]\(([^)#]+)\)", README):
-        assert link.startswith("https://") or (ROOT / link).exists(), link
+    for page in PAGES:
+        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert link.startswith("https://") or (page.parent / link).exists(), (page.name, link)
+    listed = {
+        ROOT / link for link in re.findall(r"\]\((docs/\w+\.md)\)", PAGES[0].read_text(encoding="utf-8"))
+    }
+    assert listed == {*PAGES[1:]}
