@@ -24,7 +24,9 @@ from PIL import Image
 from taskloom.tools.errors import ToolError, UnavailableError
 from taskloom.tools.video.lines import Line
 from taskloom.tools.video.media import Limits, Pixels, jpeg, pictures, probe, samples
+from taskloom.tools.video.taken import taken
 from taskloom.tools.video.tracks import SOUND_RATE, sound, subtitles
+from tests.test_transcripts import endpoint
 
 av = pytest.importorskip("av", reason="needs the extra `video`")
 
@@ -441,3 +443,76 @@ def test_without_pyav_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "av", None)
     with pytest.raises(UnavailableError, match=r"pip install 'taskloom\[video\]'"):
         probe(films["mp4"].path)
+
+
+# ---- taken in -------------------------------------------------------------------------------------------
+
+HEARD = {"text": "Hello.", "segments": [{"start": 1, "end": 2, "text": "Hello."}]}
+
+
+def test_a_recording_is_taken_in_by_whatever_tells_of_it(
+    tmp_path: Path, talk: Path, films: dict[str, Film], subtests: pytest.Subtests
+) -> None:
+    said: list[str] = []
+    text, film = tmp_path / "words.txt", tmp_path / "film.mp4"
+    text.write_text("[00:01] Ana: Hello.\n")
+    film.write_bytes(films["mp4"].path.read_bytes())
+    for name, file, beside, words_, seen in (
+        ("a transcript alone", text, None, "Hello.", False),
+        ("beside a film", film, text, "Hello.", True),
+        ("a film without sound", film, None, "", True),
+        (
+            "a track of text",
+            texts(tmp_path / "srt.mkv", "subrip", b"Hello", b"To June"),
+            None,
+            "Hello To June",
+            False,
+        ),
+        ("a film with sound, and nothing that tells it", talk, None, "", True),
+    ):
+        with subtests.test(name):
+            found = taken(file, beside, progress=said.append)
+            assert " ".join(line.text for line in found.lines) == words_
+            assert bool(found.shots) == seen
+    assert [one for one in said if "TASKLOOM_TRANSCRIPTION" in one]
+    with subtests.test("a damaged film beside its transcript"):
+        film.write_bytes(b"nothing of the kind")
+        found = taken(film, text, progress=said.append)
+        assert ([line.text for line in found.lines], found.shots) == (["Hello."], ())
+        assert "its pictures are left out" in said[-1]
+        with pytest.raises(ToolError):
+            taken(film)
+    with (
+        subtests.test("an endpoint, of a kind that it takes, and of another"),
+        endpoint((200, HEARD)) as (where, asked),
+    ):
+        other = tmp_path / "talk.mkv"
+        other.write_bytes(talk.read_bytes())
+        for path, sent in ((talk, talk.read_bytes()[:4]), (other, b"RIFF")):
+            found = taken(path, endpoint=where)
+            assert found.lines == (Line(1000, 2000, "Hello."),)
+            assert found.shots
+            assert asked[-1][2]["file"].startswith(sent)
+    alone = tmp_path / "alone.wav"
+    with wave.open(str(alone), "wb") as written:
+        written.setnchannels(1)
+        written.setsampwidth(2)
+        written.setframerate(8000)
+        written.writeframes(bytes(16_000))
+    with (
+        subtests.test("sound alone, and nothing that tells it"),
+        pytest.raises(ToolError, match="TRANSCRIPTION"),
+    ):
+        taken(alone)
+
+
+def test_without_pyav_what_is_said_is_taken_in(
+    tmp_path: Path, talk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "av", None)
+    with pytest.raises(ToolError, match=r"--transcript.*TASKLOOM_TRANSCRIPTION.*taskloom\[video\]"):
+        taken(talk)
+    (tmp_path / "talk.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\nHello.\n")
+    assert taken(talk, tmp_path / "talk.vtt") == ((Line(1000, 2000, "Hello."),), ())
+    with endpoint((200, HEARD)) as (where, _):
+        assert taken(talk, endpoint=where) == ((Line(1000, 2000, "Hello."),), ())

@@ -334,7 +334,7 @@ def test_commands(invoke: Invoke, tmp_path: Path, subtests: pytest.Subtests) -> 
             assert said in invoke(*args, code=2).output
     with subtests.test("nothing tells what is said"):
         (tmp_path / "film.srt").unlink()
-        assert "TASKLOOM_TRANSCRIPTION" in invoke("add", film, code=2).output
+        assert "cannot be read as a recording" in invoke("add", film, code=2).output
     with subtests.test("forget"):
         assert invoke("forget", "talk.txt", sha(newer)[:8]).output == "Forgot talk.txt.\n"
         assert [one["name"] for one in json.loads(invoke("list", "--json").stdout)] == ["film.mp4"]

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from taskloom.agent.models.watching import Watched
     from taskloom.agent.recall.moments import Moment
     from taskloom.agent.recall.recordings import Recording, Recordings
-    from taskloom.tools.video.lines import Line
-
-TRANSCRIPTS = (".srt", ".vtt", ".ass", ".ssa", ".txt")  # the first that lies beside a recording is its own
-
+    from taskloom.tools.video.speech import Endpoint
 
 video = typer.Typer(
     name="video",
@@ -54,9 +51,12 @@ def add(
 ) -> None:
     """Remember a recording, in place of a former one of its name.
 
-    Without --transcript a transcript beside it is taken, of the same name with .srt, .vtt, .ass or .txt.
+    Without --transcript a transcript beside it is taken, of the same name with .srt, .vtt, .ass or .txt; else
+    a track of text inside of it, else what TASKLOOM_TRANSCRIPTION makes of its sound. Its shots are looked
+    for where PyAV is installed (`pip install 'taskloom[video]'`).
     """
     from taskloom.agent.recall.recordings import digest_of
+    from taskloom.tools.video.taken import taken as what_is_in
 
     def progress(text: str) -> None:
         if not as_json:
@@ -64,9 +64,9 @@ def add(
 
     with _explained():
         progress("reading what is said")
-        digest, lines = digest_of(file), _lines(file, transcript)
+        digest, held = digest_of(file), what_is_in(file, transcript, _endpoint(), progress)
         with _recordings(user) as recordings:
-            taken = recordings.add(file.name, digest, lines, progress=progress)
+            taken = recordings.add(file.name, digest, held.lines, held.shots, progress=progress)
     outdated = _outdate(user, taken.replaced, file.name) if taken.replaced else []
     if as_json:
         more = {"subjects": list(taken.subjects), "replaced": list(taken.replaced)}
@@ -269,34 +269,16 @@ def _outdate(user: str, replaced: Sequence[str], name: str) -> list[str]:
         return outdate(opened, replaced, name)
 
 
-def _lines(file: Path, transcript: Path | None) -> tuple[Line, ...]:
-    """What is said in a recording: by the transcript given, the file itself, one beside it, or an endpoint.
-
-    Raises:
-        ToolError: nothing tells it, or what does cannot be used.
-    """
+def _endpoint() -> Endpoint | None:
+    """What transcribes, by the settings."""
     from taskloom.agent.settings import settings
-    from taskloom.tools.errors import ToolError
-    from taskloom.tools.video.speech import Endpoint, transcribe
-    from taskloom.tools.video.transcripts import read_transcript
+    from taskloom.tools.video.speech import Endpoint
 
-    if transcript is not None:
-        return read_transcript(transcript)
-    if file.suffix.lower() in TRANSCRIPTS:
-        return read_transcript(file)
-    beside = (file.with_suffix(suffix) for suffix in TRANSCRIPTS)
-    if (found := next((one for one in beside if one.is_file()), None)) is not None:
-        return read_transcript(found)
     given = settings()
     if not given.transcription:
-        raise ToolError(
-            f"nothing tells what is said in {file}: give its transcript with --transcript, or set"
-            " TASKLOOM_TRANSCRIPTION to a model that transcribes"
-        )
+        return None
     key = given.openai_api_key
-    return transcribe(
-        file, Endpoint(given.transcription, key.get_secret_value() if key else None, given.openai_base_url)
-    )
+    return Endpoint(given.transcription, key.get_secret_value() if key else None, given.openai_base_url)
 
 
 def _plain(one: Recording) -> dict[str, Any]:

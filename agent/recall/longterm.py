@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from threading import Lock, Timer
 from time import monotonic
-from typing import Protocol, TypeGuard, TypeVar
+from typing import TypeGuard, TypeVar
 
 from taskloom.agent.language.pointers import asks_of_the_past
 from taskloom.agent.language.statements import statements
@@ -23,9 +23,7 @@ from taskloom.agent.plan.slots import Remembered
 from taskloom.agent.telemetry.spans import span
 from taskloom.agent.turn.reading import Usage
 from taskloom.memory.consolidate import (
-    Decider,
     Exchange,
-    Summariser,
     due,
     facts_of,
     people,
@@ -33,7 +31,7 @@ from taskloom.memory.consolidate import (
     tasks_by_turn,
 )
 from taskloom.memory.curator import Curator
-from taskloom.memory.judge import CANDIDATES, Judge, Ranked, pairs_for, rank_units
+from taskloom.memory.judge import CANDIDATES, Ranked, pairs_for, rank_units
 from taskloom.memory.outbox import ALL, Outbox, OutboxError, Which
 from taskloom.memory.pointing import when
 from taskloom.memory.policies import Outcome, Policy, is_retrievable, settle
@@ -43,7 +41,7 @@ from taskloom.memory.store import AnyRecord, Store, StoreError
 from taskloom.memory.tasks import TaskGraph
 
 from .facts import answering_facts, parse_question
-from .sessions import LEFT, Session, Sessions
+from .sessions import LEFT, Narrator, Session, Sessions
 from .units import is_same_request, remembered, unit_lines
 
 _log = logging.getLogger(__name__)
@@ -58,22 +56,6 @@ ALIKE = 40  # facts that are looked at for one question
 NEW = ("task", "add")  # acts that may begin a task
 SIMILAR = 0.5  # cosine from which words are like others
 LIKELY = 0.5  # score from which a value is proposed
-
-
-class Narrator(Summariser, Protocol):
-    """A model that tells sessions as units, decides on clusters of facts, and judges what is proposed."""
-
-    @property
-    def decide(self) -> Decider:
-        """Decides on the facts of clusters."""
-
-    @property
-    def judge(self) -> Judge:
-        """Says how likely pairs give what their slots want."""
-
-    @property
-    def usage(self) -> Usage:
-        """What it has cost so far."""
 
 
 class LongTerm:

@@ -1,4 +1,4 @@
-"""Which turns are still to be told to long-term memory: the sessions that this process has seen."""
+"""Which turns are still to be told to long-term memory, of the sessions of this process; and who tells them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,31 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
+from typing import Protocol
 
-from taskloom.memory.consolidate import Exchange
+from taskloom.agent.turn.reading import Usage
+from taskloom.memory.consolidate import Decider, Exchange, Summariser
+from taskloom.memory.judge import Judge
 from taskloom.memory.tasks import TaskGraph
 
 KNOWN = 1000  # sessions of which it is known what has been told
 LEFT = 20  # turns on other threads of its user after which a session is over
+
+
+class Narrator(Summariser, Protocol):
+    """A model that tells sessions as units, decides on clusters of facts, and judges what is proposed."""
+
+    @property
+    def decide(self) -> Decider:
+        """Decides on the facts of clusters."""
+
+    @property
+    def judge(self) -> Judge:
+        """Says how likely pairs give what their slots want."""
+
+    @property
+    def usage(self) -> Usage:
+        """What it has cost so far."""
 
 
 @dataclass(slots=True)

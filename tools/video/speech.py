@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import wave
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from pydantic import BaseModel, Field, ValidationError
@@ -55,8 +55,14 @@ class _Told(BaseModel):
     text: str = ""
 
 
-def transcribe(path: Path, endpoint: Endpoint) -> tuple[Line, ...]:
+Piece: TypeAlias = tuple[int, str, bytes]
+"""What goes into a request: where it begins in milliseconds, a name, and the bytes of a file."""
+
+
+def transcribe(path: Path, endpoint: Endpoint, pieces: Iterable[Piece] | None = None) -> tuple[Line, ...]:
     """What is said in a file of sound (or of video, as far as the endpoint takes it), in order of time.
+
+    pieces: what is sent in place of the file as it is.
 
     Raises:
         TransientError: the endpoint cannot be reached, or is busy.
@@ -70,7 +76,7 @@ def transcribe(path: Path, endpoint: Endpoint) -> tuple[Line, ...]:
         api_key=endpoint.api_key or "not set", base_url=endpoint.base_url,
         timeout=endpoint.timeout, max_retries=RETRIES,
     ) as client:  # fmt: skip
-        for begins_ms, name, data in _pieces(path):
+        for begins_ms, name, data in _pieces(path) if pieces is None else pieces:
             for part in _asked(client, endpoint.model, name, data):
                 start, end = (begins_ms + round(1000 * moment) for moment in (part.start, part.end))
                 if text := " ".join(part.text.split()):
@@ -115,8 +121,8 @@ def _asked(client: OpenAI, model: str, name: str, data: bytes) -> list[_Part]:
     return told.segments or []
 
 
-def _pieces(path: Path) -> Iterator[tuple[int, str, bytes]]:
-    """What goes into each request: where it begins in milliseconds, a name, and the bytes of a file."""
+def _pieces(path: Path) -> Iterator[Piece]:
+    """A file as it is sent."""
     try:
         size = path.stat().st_size
         if path.suffix.lower() == ".wav":
@@ -134,7 +140,7 @@ def _pieces(path: Path) -> Iterator[tuple[int, str, bytes]]:
         raise ToolError(f"{path} cannot be read: {error}") from error
 
 
-def _of_wav(path: Path) -> Iterator[tuple[int, str, bytes]]:
+def _of_wav(path: Path) -> Iterator[Piece]:
     try:
         with wave.open(str(path)) as sound:
             form, rate = sound.getparams(), sound.getframerate()
