@@ -1,4 +1,4 @@
-"""Which turns are still to be told to long-term memory, of the sessions of this process; and who tells them."""
+"""Which turns of a session are still to be told to long-term memory, and who tells them."""
 
 from __future__ import annotations
 
