@@ -64,6 +64,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     ),
     "kills: each effect at most once, and done or reported; what was answered is there": (
         "test_kill", "test_journal", "test_outbox", "test_mcp_server::test_what_was_acknowledged",
+        "test_pruning::test_a_thread_is_pruned_or_not",
     ),
     "what is read in of memory, and of a sub-agent's plan, harms no command and no turn": (
         "test_memory_commands::test_records", "test_parts::test_no_plan", "test_parts::test_what_is_too_deep",
@@ -71,6 +72,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "settings that cannot be are told of": (
         "test_cli::test_settings", "test_cli::test_a_user_who", "test_server::test_a_public_key",
     ),
+    "an open server with two workers: killed, its database restarted, six at once, two users": ("test_aegra",),
     "a full disk, and files that are damaged": (
         "test_full_disk", "test_damage", "test_store::test_a_damaged", "test_store::test_a_full_disk",
         "test_longterm::test_a_damaged", "test_journal::test_a_damaged",
