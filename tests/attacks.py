@@ -72,7 +72,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "settings that cannot be are told of": (
         "test_cli::test_settings", "test_cli::test_a_user_who", "test_server::test_a_public_key",
     ),
-    "an open server with two workers: killed, its database restarted, six at once, two users": ("test_aegra",),
+    "an open server of two workers: killed, its database restarted, six at once": ("test_aegra",),
     "a full disk, and files that are damaged": (
         "test_full_disk", "test_damage", "test_store::test_a_damaged", "test_store::test_a_full_disk",
         "test_longterm::test_a_damaged", "test_journal::test_a_damaged",
