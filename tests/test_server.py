@@ -290,7 +290,7 @@ def test_memory_is_written_by_a_graph_of_its_own(server: Any, home: Path) -> Non
         return [(one["written"], one["waiting"]) for one in done]
 
     # What an earlier turn has left to be written a moment later may take these with it, but once.
-    attempt = next(n for n in range(3) if written(n) == [(2, 0), (0, 0), (1, 0), (0, 0)])
+    attempt = next(n for n in range(10) if written(n) == [(2, 0), (0, 0), (1, 0), (0, 0)])
     longterm = longterm_of(Settings(home=home / "home"), wait=30)
     assert longterm is not None
     with closing(longterm):
@@ -523,7 +523,9 @@ def test_what_else_reaches_over_all_users_reaches_ones_own(guarded: str) -> None
         with pytest.raises(NotFoundError):
             bob.threads.prune([thread])
         assert ann.threads.get_state(thread)["checkpoint"] == before
-        assert bob.store.list_namespaces()["namespaces"] == []
+        assert {one[0] for one in bob.store.list_namespaces()["namespaces"]} <= {
+            "bob"
+        }  # of what else was tried
         bob.store.delete_item(("ann", "diary"), "one")
         bob.store.delete_item(("diary",), "one")
         assert ann.store.get_item(("diary",), "one")["value"] == {"text": "secret"}
@@ -558,9 +560,9 @@ def test_nobody_becomes_another_by_what_a_run_is_configured_with(guarded: str) -
         for more in forged:
             for place in (own, None):
                 done, why = refused_or_done(bob, place, said, more)
-                assert not why or re.search(r"\b4(00|03|04|22)\b|not found|belongs to another user", why), (
-                    more
-                )
+                assert not why or re.search(
+                    r"\b4(00|03|04|22)\b|not found|no checkpoint|belongs to another", why
+                ), more
                 assert "Zyxquartz" not in json.dumps(done), more
                 assert done.get("turn", {}).get("user", "bob") == "bob", more
         assert ann.threads.get_state(thread)["checkpoint"] == before

@@ -372,9 +372,11 @@ def _left_out(reply: str, brief: Brief, answers: Sequence[Answer]) -> Iterator[s
 
 
 def _asked_values(graph: TaskGraph, answer: Answer) -> list[TaskNode]:
-    """The tasks whose values the answer has to give; none where the list may be cut."""
+    """The tasks whose values the answer has to give; none where the list may be cut, or is not asked for."""
     kind = answer.question.kind
     if kind not in ("value", "summary", "list") or (kind == "value" and answer.verdict is not None):
+        return []
+    if answer.question.free:
         return []
     nodes = [graph[key] for key in answer.tasks if key in graph]
     if kind == "summary":
