@@ -279,24 +279,22 @@ def test_memory_is_written_by_a_graph_of_its_own(server: Any, home: Path) -> Non
     at = datetime(2026, 5, 1, tzinfo=UTC)
     (home / "home").mkdir(mode=0o700, exist_ok=True)
 
-    def written(attempt: int) -> list[tuple[int, int]]:
+    def written(eve: str, fay: str) -> list[tuple[int, int]]:
         with closing(Outbox(home / "home" / OUTBOX)) as outbox:
-            for user, word in (("eve", "Zyxquartz"), ("eve", "figs"), ("fay", "Wvuobsidian")):
-                outbox.add(
-                    user, [Fact(id=f"f{attempt} {word}", text=f"Mia likes {word} of {attempt}", at=at)]
-                )
-        contexts: list[dict[str, Any]] = [{"user_id": "eve"}, {"user_id": "eve"}, {}, {}]
+            for user, word in ((eve, "Zyxquartz"), (eve, "figs"), (fay, "Wvuobsidian")):
+                outbox.add(user, [Fact(id=f"{user} {word}", text=f"Mia likes {word}", at=at)])
+        contexts: list[dict[str, Any]] = [{"user_id": eve}, {"user_id": eve}, {}, {}]
         done = [dict(server.runs.wait(None, "consolidate", input={}, context=one)) for one in contexts]
         return [(one["written"], one["waiting"]) for one in done]
 
-    # What an earlier turn has left to be written a moment later may take these with it, but once.
-    attempt = next(n for n in range(10) if written(n) == [(2, 0), (0, 0), (1, 0), (0, 0)])
+    # What an earlier turn has left to be written a moment later may take these with it: then others are tried.
+    tries = ((f"eve{number}", f"fay{number}") for number in range(10))
+    eve, fay = next(one for one in tries if written(*one) == [(2, 0), (0, 0), (1, 0), (0, 0)])
     longterm = longterm_of(Settings(home=home / "home"), wait=30)
     assert longterm is not None
     with closing(longterm):
-        kept = {user: {one.id for one in longterm.store.records(user)} for user in ("eve", "fay")}
-    assert kept["eve"] >= {f"f{attempt} Zyxquartz", f"f{attempt} figs"}
-    assert f"f{attempt} Wvuobsidian" in kept["fay"]
+        kept = {user: {one.id for one in longterm.store.records(user)} for user in (eve, fay)}
+    assert kept == {eve: {f"{eve} Zyxquartz", f"{eve} figs"}, fay: {f"{fay} Wvuobsidian"}}
 
 
 @pytest.mark.attack
