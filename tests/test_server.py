@@ -287,7 +287,7 @@ def test_memory_is_written_by_a_graph_of_its_own(server: Any, home: Path) -> Non
         done = [dict(server.runs.wait(None, "consolidate", input={}, context=one)) for one in contexts]
         return [(one["written"], one["waiting"]) for one in done]
 
-    # What an earlier turn has left to be written a moment later may take these with it: then others are tried.
+    # What an earlier turn has left to be written a moment later may take these with it; then with others.
     tries = ((f"eve{number}", f"fay{number}") for number in range(10))
     eve, fay = next(one for one in tries if written(*one) == [(2, 0), (0, 0), (1, 0), (0, 0)])
     longterm = longterm_of(Settings(home=home / "home"), wait=30)
