@@ -151,6 +151,8 @@ COSTS = turn(
         ("ask.count", "how many [T seats] are there in all", "110 in all: hall 80 and garden thirty"),
         ("ask.other", "and what do [T the cake] and [T the band] come to", "1,340 euros in all"),
         ("ask.count", "how many people are coming", "no people"),
+        ("ask.count", "how many people come to the party in all", "no people"),
+        ("ask.value", "what does [T the band] cost altogether", "The band: price 1,300."),
         ("ask.other", "is rain likely", "I can't tell you"),
     ],
 )

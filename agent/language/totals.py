@@ -11,8 +11,9 @@ from .wording import word_set
 
 _FIGURE = re.compile(r"\d[\d.,]*\s?(?:k\b)?", re.IGNORECASE)
 _EACH = re.compile(
-    r"\s*\b(?:each|apiece|per \w+|an? \w+|up to|about|around|roughly|at most)\b", re.IGNORECASE
+    r"\b(?:each|apiece|per|an? head|an? person|a (?:day|night|week|month|piece|go))\b", re.IGNORECASE
 )
+_ABOUT = re.compile(r"\s*\b(?:up to|about|around|roughly|at most)\b", re.IGNORECASE)
 _UNIT = re.compile(r"[£$€¥]|[^\W\d_]+")
 _BESIDE = word_set(
     "each a an per about around roughly exactly just the for of some up to at most least in all or so"
@@ -31,15 +32,15 @@ _SAME = {
 def total(values: Sequence[str]) -> str | None:
     """The sum of values, in the form of the first that has a unit; None where their units differ.
 
-    None as well where one of them has no number.
+    None as well where one of them has no number, or is the price of one of several.
     """
     numbers = [number_of(value) for value in values]
     known = [number for number in numbers if number is not None]
     units = [_unit(value) for value in values]
-    if len(known) < len(values) or len(set(filter(None, units))) > 1:
+    if len(known) < len(values) or len(set(filter(None, units))) > 1 or any(map(_EACH.search, values)):
         return None
     form = next((value for value, unit in zip(values, units, strict=True) if unit), values[0])
-    form = _EACH.sub("", form)
+    form = _ABOUT.sub("", form).strip()
     if not _FIGURE.search(form):  # 'five helpers'
         form = re.sub(r"^\W*[^\W\d_]+", "0", form)
     told = with_number(form, sum(known, Decimal(0)))

@@ -34,11 +34,12 @@ _ONE_MORE = re.compile(
 
 
 _TOGETHER = re.compile(
-    r"\b(?:(?:al)?together|in all|in total|totals?|all in|overall|combined|sum|adds? up|come to)\b",
+    r"\b(?:(?:al)?together|in all|in total|totals?|all in|overall|combined|sum|adds? up|comes? to(?=\W*$))\b",
     re.IGNORECASE,
 )
 _OF_MONEY = re.compile(
-    r"\b(?:costs?|prices?|pay(?:ing)?|spen[dt]|much|expensive|bill|money|euros?|dollars?|quid|comes? to)\b",
+    r"\b(?:costs?|prices?|pay(?:ing)?|spen[dt]|much|expensive|bill|money|euros?|dollars?|quid"
+    r"|comes? to(?=\W*$))\b",
     re.IGNORECASE,
 )
 _BOUNDS = frozenset(words("budget limit maximum max target goal"))
@@ -56,9 +57,14 @@ class Counting(Giving):
         if not _TOGETHER.search(clause.text):
             return []
         spans = [span for span in clause.all("TW") if not self.says_all(span.text)]
-        named = [self.which(bare(span.text)) for span in spans]
-        wholes = [one for one in (*named, *([] if any(named) else [self.topic()])) if one is not None]
-        tops = wholes if len(wholes) > 1 else [self.graph.root(one.id) for one in wholes]
+        found = [(self.which(bare(span.text)), set(content(span.text))) for span in spans]
+        named = [
+            one
+            for one, said in found
+            if one is not None and not is_slot(one) and said & set(words(one.title))
+        ]
+        topic = self.topic()
+        tops = named or ([self.graph.root(topic.id)] if topic is not None else [])
         inside = [one for top in tops for one in self.graph.subtree(top.id)[1:] if is_slot(one)]
         numbered = [one for one in inside if values.number_of(one.value or "") is not None]
         if _OF_MONEY.search(clause.text):
