@@ -115,7 +115,7 @@ def serving(
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("COV", "OPENAI"))
     }
-    environment.setdefault("TASKLOOM_HOME", str(home / "home"))
+    environment["TASKLOOM_HOME"] = str(home / "home")
     if (home / "agent.yaml").exists():
         environment["TASKLOOM_TOOLS"] = str(home / "agent.yaml")
     log = (home / "log").open("w")
