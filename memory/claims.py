@@ -199,7 +199,12 @@ def _summary(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> 
 
 
 def _left(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Answer:
-    """left: what is still to do. next: what of it waits neither for a prerequisite nor a part of its own."""
+    """left: what is still to do. next: what of it waits neither for a prerequisite nor a part of its own.
+
+    next of a single task that is no whole: what can be done once it is, first what waits for it.
+    """
+    if question.kind == "next" and len(targets) == 1 and (after := _after(graph, targets[0])) is not None:
+        return Answer(question=question, tasks=after)
     scope = [*targets] if question.tasks or targets else [node.id for node in graph.parts(None)]
     scope += [other for key in targets for other in linked_roots(graph, key) if other not in targets]
     left, _ = still_open(graph, scope)
@@ -216,6 +221,23 @@ def _left(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
         ]
         left = dag.order(ready, lambda key: graph[key].depends_on)
     return Answer(question=question, tasks=tuple(left), verdict=_supposed(graph, question))
+
+
+def _after(graph: TaskGraph, key: str) -> tuple[str, ...] | None:
+    """What can be done once a task is that is part of another; None of a whole."""
+    node = graph[key]
+    if node.parent is None or not node.active or any(part.value is None for part in graph.parts(key)):
+        return None
+    left, known = still_open(graph, [node.parent])
+    done = {*known, key}
+    ready = [
+        one
+        for one in left
+        if one not in (key, node.parent) and all(other.id in done for other in graph.waits_for(one))
+    ]
+    order = {one: place for place, one in enumerate(graph)}
+    ready.sort(key=lambda one: (key not in graph[one].depends_on, order[one] < order[key], order[one]))
+    return tuple(ready)
 
 
 def _connected(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Answer:

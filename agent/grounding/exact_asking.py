@@ -147,20 +147,17 @@ class Asking(Places):
         """The tasks that a question is about, the words for it, and the slot that it asks for in vain."""
         if node is None:
             return (), step.slot or step.target, None
-        whole = step.asked is not None and step.asked.kind in _OF_A_WHOLE
+        kind = step.asked.kind if step.asked is not None else ""
+        sorts = map(bare_name, self.graph.parts(node.id)) if kind in ("list", "count") else ()
+        if step.slot is not None and step.slot in sorts:
+            return (node.id,), step.slot, None  # of what is in it only one sort
+        whole = kind in _OF_A_WHOLE
         if step.slot is None or (whole and slot_name(step.slot) not in WHO_SLOTS):
             return (node.id,), node.title if step.task is None else "", None
-        counts = step.asked is not None and step.asked.kind == "count"
-        if counts and any(bare_name(part) == step.slot for part in self.graph.parts(node.id)):
-            return (node.id,), step.slot, None  # of what is in it only one sort
         if found := self._slots_asked(step.slot, node):
             other = len(found) == 1 and self._is_another(step.slot, self.graph[found[0]])
             return found, "", step.slot if other else None
-        if (
-            step.asked is not None
-            and step.asked.kind in ("list", "count")
-            and self._may_list(node, step.slot)
-        ):
+        if kind in ("list", "count") and self._may_list(node, step.slot):
             return (node.id,), step.slot, None
         lacking = "who" if slot_name(step.slot) in WHO_SLOTS else _CALLED.get(step.slot, step.slot)
         return (node.id,), "", lacking

@@ -22,7 +22,7 @@ _BESIDE = word_set(
     about"""
 )
 _CLOCK = re.compile(
-    r"(?:at |by |from |till |until |before |after |around )?([01]?\d|2[0-3])[.:h]?([0-5]\d)(?: ?[ap]m)?",
+    r"(?:at |by |from |till |until |before |after |around )?([01]?\d|2[0-3])[.:h ]?([0-5]\d)(?: ?[ap]m)?",
     re.IGNORECASE,
 )
 _LED = re.compile(
@@ -37,7 +37,8 @@ _HOUR = re.compile(
 _MONEY = re.compile(
     rf"(?:(?:{'|'.join(values.NUMBER_WORDS)}|thousand|and|\d[\d.,]*+|an?)[ -]?)+"
     r"(?:quid|bucks?|grand|pence|p|cents?|fivers?|tenners?|pounds?|euros?|dollars?)"
-    r"(?: (?:each|a|an|per) ?\w*)?",
+    r"(?: (?:each|a|an|per) ?\w*)?"
+    r"|[£$€]?\d+(?:[.,]\d\d)? (?:each|apiece|a head|per head|per person|pp|a piece)",
     re.IGNORECASE,
 )
 _COUNT = re.compile(
@@ -49,6 +50,11 @@ _HOURS = re.compile(
     rf"(?:from )?{_CLOCKED} ?(?:-|–|to|till|until) ?{_CLOCKED}|between {_CLOCKED} and {_CLOCKED}",
     re.IGNORECASE,
 )  # two bare numbers with nothing after them: '3 to 6'
+_BESIDE_ANOTHER = re.compile(
+    rf"(?:(?:an?|the|{'|'.join(values.NUMBER_WORDS)}|\d+) )?(?:(minute|hour)|day|week|month)s?"
+    r" (?:before|after)\b ?\w",
+    re.IGNORECASE,
+)  # 'a week before the party'
 _NOT_A_HOUR = re.compile(r"(?:\d{1,2}|[a-z]+)", re.IGNORECASE)
 
 
@@ -61,6 +67,8 @@ def kind_of(value: str, lead: str = "") -> str | None:
     text = value.strip(" .,!?;:")
     if re.fullmatch(r"(?:on )?(?:the )?\d{1,2}(?:st|nd|rd|th)", text, re.IGNORECASE):
         return "date"
+    if (counted := _BESIDE_ANOTHER.match(text)) is not None:
+        return "time" if counted[1] else "date"
     parts = re.findall(r"[a-z]+|\d+(?:st|nd|rd|th)?", text.lower())
     named = [part for part in parts if part in _DAYS]
     if named and all(part in _DAYS | _BESIDE or part[:1].isdigit() for part in parts) and ":" not in text:
@@ -80,7 +88,7 @@ def kind_of(value: str, lead: str = "") -> str | None:
     clock = _CLOCK.fullmatch(bare)
     if (
         clock is not None
-        and ("." in bare or ":" in bare or led)
+        and (any(sign in bare for sign in ".: ") or led)
         and (len(clock[1]) > 1 or not bare.isdigit())
     ):
         return "time"

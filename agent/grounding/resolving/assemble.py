@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
-from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.grounding.exact_places import ONE_OF_MANY, Doubt
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip, word_set
@@ -23,6 +23,7 @@ from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.operations import Operation
+from taskloom.memory.present import bare_name
 from taskloom.memory.tasks import TaskNode
 
 from .assigning import Assigning
@@ -51,6 +52,7 @@ _RELATIVE = re.compile(
 )
 _OPEN = re.compile(r"\b(?:what|anything|which|who|how)\b", re.IGNORECASE)
 _SUBJECTS = word_set("i we you he she it they this that")
+_INVITED = re.compile(r"\binvit(?:e|es|ed|ing)\b", re.IGNORECASE)
 _ANOTHER = re.compile(r"(?:an?|another)\s", re.IGNORECASE)
 _TO = re.compile(r"\b(?:change|switch|swap|make)\b.*\b(?:to|into)\b", re.IGNORECASE)
 _COUNTED = re.compile(r"\s*(\S+)\s+((?:[^\W\d]|[ '’-])+)")
@@ -107,6 +109,13 @@ def assemble_each(
 
 def _plain(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
     return tuple(part for clause in clauses for part in split_by_thing(each_kind(tidy(clause))))
+
+
+def _with_people(clause: Clause) -> bool:
+    """Whether all that a clause lists are names after 'with': 'a review with Dana and Felix'."""
+    items = clause.all("I")
+    named = all(re.fullmatch(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?", span.text) for span in items)
+    return named and re.search(r"\bwith\s+$", clause.text[: items[0].start]) is not None
 
 
 def _lists_tasks(clauses: Iterable[Clause]) -> bool:
@@ -183,7 +192,8 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             for one_told in told:
                 self._set_one(node, one_told, clause, named=one_told.slot == "who" or bool(clause.all("S")))
             if last and items:
-                self._act("add", within_task=node.id, items=items_of(items))
+                kind = "participant" if _with_people(clause) else "item"
+                self._act("add", within_task=node.id, items=items_of(items, kind=kind))
 
     def _told_otherwise(self, node: TaskNode, told: Sequence[Detail]) -> bool:
         """Whether a task has another value in a slot than is told of something new."""
@@ -233,7 +243,8 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         if clause.all("S") and not clause.all("V"):
             named = bool(clause.all("TW"))
             whole = self._list_named(one(clause, "S"), whole if named else self.whole_spoken_of())
-        items = [with_amount(clause, span) for span in clause.all("I") or clause.all("P") or clause.all("V")]
+        spans = clause.all("I") or clause.all("P") or clause.all("V")
+        items = [self._somebody(with_amount(clause, span)) for span in spans]
         if whole is None and one(clause, "TW"):
             plan = self._plan_spoken_of() if clause.all("W") else None
             whole = self._made(one(clause, "WT"), plan.id if plan is not None else None)
@@ -241,7 +252,8 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             for title in items:
                 self._act("task", title=title)
             return
-        kind = "participant" if not clause.all("I") and clause.all("P") else "item"
+        people = self._invites(clause, whole) if clause.all("I") else clause.all("P")
+        kind = "participant" if people else "item"
         self._act("add", within_task=whole.id, items=items_of(items, kind=kind))
         for span, told in self._ofitems_of(clause):
             node = self.which(bare(span.text), within=self.graph[whole.id])
@@ -251,6 +263,13 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             for span in clause.all("I"):
                 if (node := self.which(bare(span.text), within=whole)) is not None:
                     self._act("set", task=node.id, details=tuple(self._people(clause)))
+
+    def _invites(self, clause: Clause, whole: TaskNode) -> bool:
+        """Whether a clause says that people come; where names are mere items so far, more of them are too."""
+        if not (_INVITED.search(words_outside(clause, "IVW")) or _with_people(clause)):
+            return False
+        items = (part for part in self.graph.parts(whole.id) if bare_name(part) in ONE_OF_MANY)
+        return not any(part.title.istitle() for part in items)
 
     def _ofitems_of(self, clause: Clause) -> list[tuple[Mention, list[Detail]]]:
         """The items of a clause that have values after them, with these."""

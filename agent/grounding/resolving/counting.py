@@ -19,10 +19,14 @@ from .resolver import POINTING, bare, content
 
 _PEOPLE = frozenset(words("people person guest cover player attendee participant number count seat head pax"))
 _OF_PEOPLE = re.compile(
-    r"\b(?:we|us|people|persons?|folks?|ppl|heads?|headcount|guests?|kids|coming|attending|going|joining"
+    r"\b(?:we|us|people|persons?|folks?|ppl|heads?|headcount|guests?|kids|coming|attending|going|joining|invited"
     r"|turning up|signed up)\b",
     re.IGNORECASE,
 )
+_WHO_COMES = re.compile(
+    r"\bwho\b.*\b(?:com(?:es?|ing)|attend(?:s|ing)?|going|invited|join(?:s|ing))\b", re.IGNORECASE
+)
+_COMING = re.compile(r"\b(?:com(?:e|es|ing)|attend\w*|invited|expect\w*|turn(?:ing)? up)\b", re.IGNORECASE)
 _HOW_MANY_PEOPLE = re.compile(
     r"\bhow many (?:people|persons|folks?|ppl|helpers|volunteers|of us)\b", re.IGNORECASE
 )
@@ -96,7 +100,8 @@ class Counting(Giving):
         self, clause: Clause, kind: str, name: str, node: TaskNode | None, slot: str | None
     ) -> tuple[str, TaskNode | None, str | None]:
         """What a question for a list or a number is about: the number that a slot says, a list, a plan."""
-        if kind == "count" and (sort := self._sort_counted(clause, node)) is not None:
+        sorted_out = kind == "count" or _WHO_COMES.search(clause.text)
+        if sorted_out and (sort := self._sort_counted(clause, node)) is not None:
             return kind, *sort
         if kind == "count" and node is not None and name and (amount := self._amount_of(node)) is not None:
             kind, node, slot = "value", amount, None
@@ -109,7 +114,8 @@ class Counting(Giving):
         base = node or self.topic()
         if kind == "count" and base is not None and _HOW_MANY_PEOPLE.search(clause.text):
             root = self.graph.root(base.id)  # there is no list of them, nor a number: who has what
-            return "value", root, "who" if any(map(is_assignee, self.graph.subtree(root.id))) else "people"
+            helps = not _COMING.search(clause.text) and any(map(is_assignee, self.graph.subtree(root.id)))
+            return "value", root, "who" if helps else "people"
         return kind, node, slot
 
     def _sort_counted(self, clause: Clause, node: TaskNode | None) -> tuple[TaskNode, str] | None:

@@ -19,7 +19,8 @@ from taskloom.memory.operations import names
 from taskloom.memory.tasks import TaskNode, made_at
 from taskloom.memory.words import words
 
-from .giving import ME, NOUNS, Giving
+from .giving import NOUNS, Giving
+from .people import ME
 from .plain import one
 from .resolver import POINTING, bare, content
 

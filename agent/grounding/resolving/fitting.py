@@ -35,6 +35,7 @@ _MENDS = re.compile(
     re.IGNORECASE,
 )
 OF_KIND = {"amount": "price", "count": "number"}
+_NUMBERED = re.compile(r"\W*(?:\w+\s)?\d[\d.,]*(?!\w|[.,:]?\d)")
 _UNNAMED = ("detail", "place", "location")  # names that slots get whose values came without one
 _CHANGED = re.compile(
     r"\b(?:now|moved?|moving|instead|changed?|switch\w*|swapp?\w*|no longer|new"
@@ -117,7 +118,7 @@ class Fitting(Joining, Exact):
         slots = [
             one for one in self.graph.parts(owner.id)
             if one.value is not None and not is_member(one) and not is_assignee(one)
-            and (mends or one.turn != self.view.turn)
+            and (mends or one.turn != self.view.turn or one.op == "restore")
         ]  # fmt: skip
         if old := one(clause, "OX"):
             saying = [node for node in slots if set(content(old)) <= set(words(node.value or ""))]
@@ -163,10 +164,11 @@ class Fitting(Joining, Exact):
         number = re.fullmatch(r"[^\w]{0,3}\d[\d.,]*", told.value) or told.value.lower() in values.NUMBER_WORDS
         if owner.id != node.id and not named:
             held, new = kind_of(node.value or ""), kind_of(told.value)
-            if number and held is None and values.number_of(node.value or "") is not None:
+            if number and held is None and _NUMBERED.match(node.value or ""):
                 self._act("set", task=node.id, value=with_number(node.value or "", told.value))
                 return
-            if held == new or None in (held, new) or "count" in (held, new):
+            other = held is None and new in ("date", "time", "amount") and kind_held(node) != new
+            if held == new or (None in (held, new) and not other) or "count" in (held, new):
                 self._act("set", task=node.id, value=in_style(node.value or "", told.value))
                 return
         if (
@@ -246,7 +248,8 @@ class Fitting(Joining, Exact):
         """Whether this very message gave a slot its value."""
         parts = self.graph.parts(owner.id)
         return slot != "who" and any(
-            one.turn == self.view.turn and slot_name(one.title) == slot for one in parts
+            one.turn == self.view.turn and one.op != "restore" and slot_name(one.title) == slot
+            for one in parts
         )
 
 

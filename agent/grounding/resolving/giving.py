@@ -21,8 +21,17 @@ from taskloom.memory.present import bare_name, is_person
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
-from .fitting import OF_KIND, Fitting
-from .plain import day_and_hour, named_values, one, right_before, short_title, word_before
+from .fitting import OF_KIND
+from .people import SOMEBODY, People
+from .plain import (
+    day_and_hour,
+    named_values,
+    one,
+    right_before,
+    short_title,
+    slot_by_words,
+    word_before,
+)
 from .resolver import POINTING, bare, content
 
 _ALL = re.compile(
@@ -44,6 +53,13 @@ ASKED_FOR = (
     (re.compile(r"\b(?:what time|which hour|at what)\b", re.IGNORECASE), "time"),
     (re.compile(r"\b(?:when|(?:which|what) (?:day|date)|date)\b", re.IGNORECASE), "date"),
     (re.compile(r"\bwhere\b", re.IGNORECASE), "place"),
+    (
+        re.compile(
+            r"\bhow many (?:people|persons|guests|of you|(?:are|will) (?:you|we|they|coming))\b",
+            re.IGNORECASE,
+        ),
+        "people",
+    ),
     (re.compile(r"\bhow many\b", re.IGNORECASE), "number"),
     (re.compile(r"\bhow long\b", re.IGNORECASE), "duration"),
     (re.compile(r"\b(?:how much|cost|price)\b", re.IGNORECASE), "price"),
@@ -63,30 +79,25 @@ _THINGS = re.compile(
     r"\s+(?!(?:dozen|couple|pair|hundred|thousand|grand|more|of)s?\b)([a-z]+(?: [a-z]+)?)",
     re.IGNORECASE,
 )
-_GOING = re.compile(
-    r"\b(?:trip|travel|journey|flight|train|bus|drive|ride|tour|holiday|vacation|weekend|fly|go|going|move|moving)"
-    r"(?:\s+\w+)?\s+to\s+(?:the\s+)?$",
+_COSTING = re.compile(
+    r"\b(?:cost(?:s|ing)?|worth|charg(?:es?|ed|ing)|pay(?:s|ing)?|paid|priced(?: at)?|quoted?)\b[^.;]*$",
     re.IGNORECASE,
 )
 _AGED = re.compile(r"\b(?:i['’]?m|i am|s?he['’]?s|s?he is)\s+$", re.IGNORECASE)
-_BY_VERB = tuple(
-    (re.compile(rf"\b(?:{verb})\s+(?:the\s+)?$", re.IGNORECASE), slot)
-    for verb, slot in (
-        (r"stay(?:ing|s)? (?:at|in)|check(?:ing)? in(?:to| at)", "hotel"),
-        (r"liv(?:e|es|ing) (?:at|on)", "address"),
-        (r"work(?:s|ing)? (?:at|for)", "employer"),
-        (r"(?:leav|depart|start|fly|travel)(?:e|es|s|ing)? from", "start"),
-    )
-)
-"""What a value without a name is of, by the verb before it."""
 _OF = re.compile(r"(\S.*?)\s+(?:of|for)\s+((?:the|my|our)\s+\S.*)", re.IGNORECASE)
 _NO_NOUN = word_set(
     """is are was were do does did has have will would should shall can could about else for to of in on it
     they we you i next happens time day date one ones kind sort type thing things"""
 )
 _OF_SLOTS = ("set", "shift", "ask.value", "ask.before", "ask.history", "ask.ever", "ask.claim")
-_SOMEBODY = word_set("he she him her his hers himself herself")
-ME = word_set("i me my mine myself")
+_NO_TITLE = (
+    SOMEBODY
+    | POINTING
+    | word_set(
+        """other others another last first second third next rest both all each every who that former latter
+    two three four five remaining previous same of"""
+    )
+)
 _MAKES_SENSE = word_set("in by on for")
 
 
@@ -98,7 +109,7 @@ def _plain_value(text: str) -> str:
     return text.strip() if kept else plain
 
 
-class Giving(Fitting):
+class Giving(People):
     """Clauses on the plan; steps: what was done so far, doubts: how many clauses had no place."""
 
     def read(self, clause: Clause) -> None:
@@ -315,6 +326,8 @@ class Giving(Fitting):
         Raises:
             Doubt: it cannot be made.
         """
+        if set(bare(title).lower().split()) <= _NO_TITLE:
+            raise Doubt(f"What is “{title}”?")
         self._act("task", title=short_title(title), within_task=within, details=tuple(told))
         key = next((key for key in self.focus if key in self.graph), None)
         if key is None:
@@ -340,10 +353,12 @@ class Giving(Fitting):
         if asked == "time" and hour(value):
             return "time"
         if asked and (
-            kind is None or asked in (kind, OF_KIND.get(kind)) or (kind == "date" and asked == "deadline")
+            kind is None
+            or asked in (kind, OF_KIND.get(kind))
+            or (kind, asked) in (("date", "deadline"), ("count", "people"))
         ):
             return asked
-        if asked == "price" and kind == "count":
+        if kind == "count" and (asked == "price" or _COSTING.search(before) or self._told_a_price(value)):
             return "price"
         by = re.search(
             r"\b(?:by|due|before)\s+(?:the\s+)?$",
@@ -356,19 +371,12 @@ class Giving(Fitting):
             return "age"
         if kind is not None:
             return OF_KIND.get(kind, kind)
-        if _GOING.search(before) and re.match(r"[A-Z]", value):
-            return "destination"
-        if verb := next((slot for form, slot in _BY_VERB if form.search(before)), None):
-            return verb
-        if re.search(r"\bwith\s+$", before) and re.fullmatch(r"[A-Z][\w'’-]+", value):
-            return "participant"
-        if re.search(r"\bin\s+$", before, re.IGNORECASE) and re.fullmatch(r"[A-Z][\w'’-]+", value):
-            return "location"  # a town, as it is called where a request is taken apart
-        if re.search(r"\b(?:at|in|to|near)\s+(?:the\s+|my\s+|our\s+)?$", before, re.IGNORECASE) or re.match(
-            r"(?:at|in|near)\s", value, re.IGNORECASE
-        ):
-            return "place"
-        return "detail"
+        return slot_by_words(before, value)
+
+    def _told_a_price(self, value: str) -> bool:
+        """Whether a bare number goes on with a price: 'the band costs 300 and the cake 80'."""
+        told = self.steps[-1].details if self.steps else ()
+        return value.isdecimal() and any(one.slot == "price" and one.value.isdecimal() for one in told)
 
     def _details(self, clause: Clause, pair: int | None = None) -> list[Detail]:
         """The values of a clause with the names of their slots; pair: only those of one thing."""
@@ -399,34 +407,6 @@ class Giving(Fitting):
                     free = f"{part} {int((re.search(r'[0-9]+$', free) or [1])[0]) + 1}"
                 found.append(Detail(slot=free, value=told))
         return found
-
-    def _people(self, clause: Clause) -> list[Detail]:
-        """Who a clause says has something.
-
-        Raises:
-            Doubt: it says only 'she', and nobody knows who that is.
-        """
-        people = [self._person(span.text) for span in clause.all("P")]
-        known = [name for name in people if name.lower() not in _SOMEBODY]
-        if people and not known and clause.act == "assign":
-            raise Doubt(f"Who is “{people[0]}”?")
-        return [Detail(slot="who", value=name) for name in known]
-
-    def _person(self, text: str) -> str:
-        """Somebody's name; a pronoun means who was last spoken of, where somebody was."""
-        name = re.sub(r"['’]s$", "", bare(text))
-        said = re.split(r"[\s'’]+", name.lower())
-        if name.lower() in ME or said[0] in ("i", "im", "ill", "ive"):
-            return "me"
-        if not set(said) <= _SOMEBODY:
-            return name
-        before, reply = self.view.exchanges[-1] if self.view.exchanges else ("", "")
-        known = [node.value or "" for node in self.graph.active if is_assignee(node)]
-        for heard in (reply, before):
-            places = [(heard.lower().rfind(one.lower()), one) for one in known if one.lower() != "me"]
-            if (last := max(places, default=(-1, "")))[0] >= 0:
-                return last[1]
-        return name
 
     def _counted_of(self, words: str, whole: TaskNode | None) -> list[TaskNode]:
         """'Both', 'all three': as many as that of one list, named in the reply or lately touched."""

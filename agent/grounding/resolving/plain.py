@@ -25,6 +25,28 @@ _WHO = re.compile(
     r"\s+(?:the|your|her|his|their)\s+((?:\w+\s?){1,3})\?\s*$",
     re.IGNORECASE,
 )
+_GOING = re.compile(
+    r"\b(?:trip|travel|journey|flight|train|bus|drive|ride|tour|holiday|vacation|weekend|fly|go|going|move|moving)"
+    r"(?:\s+\w+)?\s+to\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+_BY_VERB = tuple(
+    (re.compile(rf"\b(?:{verb})\s+(?:the\s+)?$", re.IGNORECASE), slot)
+    for verb, slot in (
+        (r"stay(?:ing|s)? (?:at|in)|check(?:ing)? in(?:to| at)", "hotel"),
+        (r"liv(?:e|es|ing) (?:at|on)", "address"),
+        (r"work(?:s|ing)? (?:at|for)", "employer"),
+        (r"(?:leav|depart|start|fly|travel)(?:e|es|s|ing)? from", "start"),
+    )
+)
+"""What a value without a name is of, by the verb before it."""
+_COLOURS = word_set(
+    """red blue green yellow white black grey gray pink purple orange brown beige cream magnolia navy
+    turquoise teal gold silver ivory lilac lavender crimson burgundy maroon mint charcoal"""
+)
+_SHADES = word_set(
+    "light dark pale deep bright off warm cool soft dusty sky sage olive forest royal baby ish or and"
+)
 _DOING = re.compile(
     r"(?:doing|having|throwing|holding|hosting|planning|organi[sz]ing|arranging)\s+(?:an?\s+|the\s+|some\s+)?(?=\S)",
     re.IGNORECASE,
@@ -354,3 +376,25 @@ def day_and_hour(value: str, slot: str) -> list[tuple[str, str]]:
     if slot == "time" or type_named(slot) == "time":
         return [("date", day), (slot, hour_told)]
     return [(slot if slot not in ("detail", "place") else "date", day), ("time", hour_told)]
+
+
+def slot_by_words(before: str, value: str) -> str:
+    """What a value of no kind is of, by the words that lead to it: 'staying at', 'trip to', 'with'."""
+    if _GOING.search(before) and re.match(r"[A-Z]", value):
+        return "destination"
+    if (
+        set(re.findall(r"[a-z]+", value.lower())) - _SHADES <= _COLOURS
+        and set(value.lower().split()) & _COLOURS
+    ):
+        return "colour"
+    if verb := next((slot for form, slot in _BY_VERB if form.search(before)), None):
+        return verb
+    if re.search(r"\bwith\s+$", before) and re.fullmatch(r"[A-Z][\w'’-]+", value):
+        return "participant"
+    if re.search(r"\bin\s+$", before, re.IGNORECASE) and re.fullmatch(r"[A-Z][\w'’-]+", value):
+        return "location"  # a town, as it is called where a request is taken apart
+    if re.search(r"\b(?:at|in|to|near)\s+(?:the\s+|my\s+|our\s+)?$", before, re.IGNORECASE) or re.match(
+        r"(?:at|in|near)\s", value, re.IGNORECASE
+    ):
+        return "place"
+    return "detail"

@@ -69,6 +69,7 @@ _OF_MANY = ("list", "left", "next", "summary", "count", "status")
 _OF_LINKS = ("needs", "dependents", "status", "left", "next", "list")
 _OF_EACH = ("value", "before", "history", "who", "status")
 _KIND_OF_SLOT = {"price": ("amount", "count"), "deadline": ("date", "deadline")}
+_WHAT_HE_HAS = frozenset(words("thing task job item stuff duty shift lesson bit"))
 _SLOTS = ("date", "time", "place", "who", "deadline")
 
 
@@ -110,7 +111,13 @@ class Questions(Counting):
         if kind in _OF_MANY and value is None and name and (kind_of(name) == "date" or self._has_tasks(name)):
             name, value = "", self._person(name)
             node = self.place(clause) if clause.all("W") else None
-        elif kind in _OF_MANY and value and not clause.all("TISW") and self._has_tasks(value, alone=True):
+        elif (
+            kind in _OF_MANY
+            and value
+            and self._has_tasks(value, alone=True)
+            and (not clause.all("TISW") or (not clause.all("ISW") and set(words(name)) <= _WHAT_HE_HAS))
+        ):
+            name = ""
             node = None  # what somebody has is not only what was spoken of
         else:
             node = self._asked_about(clause, kind, name, gone=None if past else False)

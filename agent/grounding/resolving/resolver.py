@@ -36,7 +36,7 @@ from taskloom.memory.words import STOP, words
 
 POINTING = word_set(
     """it that this them they these those he she him her we us i me same here there its their theirs ours the
-    thing things whole one ones such mine yours"""
+    thing things whole one ones such mine yours which em theyre hes shes its"""
 )
 _ORDINALS = {
     word: number

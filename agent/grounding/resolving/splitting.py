@@ -18,7 +18,8 @@ from taskloom.agent.turn.steps import StepPart
 from taskloom.memory.operations import is_part
 from taskloom.memory.tasks import TaskNode
 
-from .giving import ME, Giving
+from .giving import Giving
+from .people import ME
 from .plain import one, words_outside
 from .resolver import POINTING, bare, content
 

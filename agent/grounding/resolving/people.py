@@ -1,0 +1,72 @@
+"""Who is meant by a name or a pronoun: of those whom the message, the reply or the plan tell of."""
+
+from __future__ import annotations
+
+import re
+
+from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.language.wording import word_set
+from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.steps import Detail
+
+from .fitting import Fitting
+from .resolver import bare
+
+SOMEBODY = word_set("he she him her his hers himself herself")
+ME = word_set("i me my mine myself") | {"yours truly", "muggins"}
+
+
+class People(Fitting):
+    """People of a message."""
+
+    def _people(self, clause: Clause) -> list[Detail]:
+        """Who a clause says has something.
+
+        Raises:
+            Doubt: it says only 'she', and nobody knows who that is.
+        """
+        people = [self._person(span.text) for span in clause.all("P")]
+        known = [name for name in people if name.lower() not in SOMEBODY]
+        if people and not known and clause.act == "assign":
+            raise Doubt(f"Who is “{people[0]}”?")
+        return [Detail(slot="who", value=name) for name in known]
+
+    def _person(self, text: str) -> str:
+        """Somebody's name; a pronoun means who was last spoken of, where somebody was."""
+        name = re.sub(r"['’]s$", "", bare(text))
+        if len(both := re.split(r"\s+and\s+", name)) > 1:
+            return " and ".join(map(self._person, both))
+        said = re.split(r"[\s'’]+", name.lower())
+        if name.lower() in ME or said[0] in ("i", "im", "ill", "ive"):
+            return "me"
+        if not set(said) <= SOMEBODY:
+            return name
+        before, reply = self.view.exchanges[-1] if self.view.exchanges else ("", "")
+        known = [node.value or "" for node in self.graph.active if is_assignee(node)]
+        here = {
+            one for one in known if one.lower() != "me" and re.search(rf"\b{re.escape(one)}\b", self.said)
+        }
+        if len(here) == 1:
+            return next(iter(here))
+        if here:
+            raise Doubt(f"Who is “{text}”?")
+        for heard in (reply, before):
+            places = [(heard.lower().rfind(one.lower()), one) for one in known if one.lower() != "me"]
+            if (last := max(places, default=(-1, "")))[0] >= 0:
+                return last[1]
+        return name
+
+    def _somebody(self, name: str) -> str:
+        """What joins a list; 'she' is who was spoken of.
+
+        Raises:
+            Doubt: nobody knows who that is.
+        """
+        if name.lower() in ("it", "this", "that", "them", "em"):
+            raise Doubt(f"What is “{name}”?")
+        if name.lower() not in SOMEBODY:
+            return name
+        if (who := self._person(name)).lower() in SOMEBODY:
+            raise Doubt(f"Who is “{name}”?")
+        return who
