@@ -22,7 +22,7 @@ from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Detail, Step
-from taskloom.memory.operations import Operation
+from taskloom.memory.operations import Check, Operation
 from taskloom.memory.present import bare_name
 from taskloom.memory.tasks import TaskNode
 
@@ -36,9 +36,11 @@ from .plain import (
     one,
     right_before,
     split_by_thing,
+    takes_back,
     tidy,
     told_beside,
     with_amount,
+    with_people,
     words_outside,
 )
 from .questions import Questions
@@ -98,24 +100,23 @@ def assemble_each(
         grounder = begins[_lists_tasks(plain)]
         clauses = grounder.about(plain)
         parts = tuple(clause for clause in clauses if clause.act == "split")
+        before = list[Assembler]()  # what this message has changed so far
         for clause in clauses:
+            if before and takes_back(clause):
+                grounder = before.pop()
+                continue
             key = id(grounder), parts if clause.act == "split" else clause
             if key not in known:
                 known[key] = grounder.copy()
                 _carry_out(known[key], clause, clauses)
+            if any(not isinstance(one, Check) for one in known[key].operations[len(grounder.operations) :]):
+                before.append(grounder)
             grounder = known[key]
         yield grounder.assembled()
 
 
 def _plain(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
     return tuple(part for clause in clauses for part in split_by_thing(each_kind(tidy(clause))))
-
-
-def _with_people(clause: Clause) -> bool:
-    """Whether all that a clause lists are names after 'with': 'a review with Dana and Felix'."""
-    items = clause.all("I")
-    named = all(re.fullmatch(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?", span.text) for span in items)
-    return named and re.search(r"\bwith\s+$", clause.text[: items[0].start]) is not None
 
 
 def _lists_tasks(clauses: Iterable[Clause]) -> bool:
@@ -192,7 +193,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             for one_told in told:
                 self._set_one(node, one_told, clause, named=one_told.slot == "who" or bool(clause.all("S")))
             if last and items:
-                kind = "participant" if _with_people(clause) else "item"
+                kind = "participant" if with_people(clause) else "item"
                 self._act("add", within_task=node.id, items=items_of(items, kind=kind))
 
     def _told_otherwise(self, node: TaskNode, told: Sequence[Detail]) -> bool:
@@ -266,7 +267,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
 
     def _invites(self, clause: Clause, whole: TaskNode) -> bool:
         """Whether a clause says that people come; where names are mere items so far, more of them are too."""
-        if not (_INVITED.search(words_outside(clause, "IVW")) or _with_people(clause)):
+        if not (_INVITED.search(words_outside(clause, "IVW")) or with_people(clause)):
             return False
         items = (part for part in self.graph.parts(whole.id) if bare_name(part) in ONE_OF_MANY)
         return not any(part.title.istitle() for part in items)

@@ -47,6 +47,7 @@ _COLOURS = word_set(
 _SHADES = word_set(
     "light dark pale deep bright off warm cool soft dusty sky sage olive forest royal baby ish or and"
 )
+_EARLIER = re.compile(r"\b(?:last|previous|earlier|yesterday|undo|before that|first)\b", re.IGNORECASE)
 _DOING = re.compile(
     r"(?:doing|having|throwing|holding|hosting|planning|organi[sz]ing|arranging)\s+(?:an?\s+|the\s+|some\s+)?(?=\S)",
     re.IGNORECASE,
@@ -398,3 +399,15 @@ def slot_by_words(before: str, value: str) -> str:
     ):
         return "place"
     return "detail"
+
+
+def takes_back(clause: Clause) -> bool:
+    """Whether a clause takes back what its own message said just before: 'no, leave it in'."""
+    return clause.act == "undo" and not clause.all("S") and _EARLIER.search(clause.text) is None
+
+
+def with_people(clause: Clause) -> bool:
+    """Whether all that a clause lists are names after 'with': 'a review with Dana and Felix'."""
+    items = clause.all("I")
+    named = all(re.fullmatch(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?", span.text) for span in items)
+    return named and re.search(r"\bwith\s+$", clause.text[: items[0].start]) is not None

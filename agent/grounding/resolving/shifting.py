@@ -45,6 +45,9 @@ _TWICE, _HALF = (
 )
 
 
+_TIMES = re.compile(
+    r"\b(?:(tripl\w+|trebl\w+|three times (?:as|the))|quadrupl\w+|four times (?:as|the))\b", re.IGNORECASE
+)
 _AS_MUCH = re.compile(r"\b(?:again|once more) as (?:much|many)\b", re.IGNORECASE)
 _HALF_MORE = re.compile(r"\b(?:the )?half (?:again|as (?:much|many|long|big) again)\b", re.IGNORECASE)
 _CENTS = re.compile(r"(?<![a-z])(?:cents?|ct|pence|pennies)\b|(?<=\d)[cp]\b", re.IGNORECASE)
@@ -83,8 +86,26 @@ class Shifting(Giving):
         for part in _each_amount(clause):
             self._shift_one(part)
 
+    def _shift_all(self, clause: Clause, sign: str, amount: str) -> bool:
+        """Move every date or time of all that is there: 'everything two days later'."""
+        by, name = values.duration_of(amount), one(clause, "T")
+        if by is None or sign == "*" or clause.all("S") or not (name and self.says_all(name)):
+            return False
+        kind, whole = "time" if by % timedelta(days=1) else "date", self.place(clause)
+        inside = [
+            part for node in self._all_of(name, whole, gone=False) for part in self.graph.subtree(node.id)
+        ]
+        found = [part for part in dict.fromkeys(inside) if part.value and kind_held(part) == kind]
+        moved = [(part, shift_text(part.value or "", sign, amount, self.view.now)) for part in found]
+        for part, new in moved:
+            if new is not None:
+                self._moved(part, new)
+        return len(found) > 1
+
     def _shift_one(self, clause: Clause) -> None:
         value = one(clause, "V") or one(clause, "I")
+        if self._shift_all(clause, *_change(clause, value)):
+            return
         node = self._shifting(clause)
         lead = clause.text[: next((m.start for m in clause.all("VI")), 0)]
         if re.search(r"\bto\s+$", lead) and values.duration_of(value) is None:
@@ -94,6 +115,8 @@ class Shifting(Giving):
             self._set_one(node, Detail(slot=kind_of(value) or "detail", value=value), clause, named=False)
             return
         sign, amount = _change(clause, value)
+        if re.fullmatch(r"1 (?:the )?same", amount):
+            raise Doubt("By how much?")
         if (thing := _counted_thing(clause)) and values.number_of(amount) == values.number_of(value):
             amount = f"{amount} {thing}"  # 'one more lesson' is none of its price
         if not clause.all("TSW") and (counted := self._counted(node, sign, amount)) is not None:
@@ -245,6 +268,8 @@ def _change(clause: Clause, value: str) -> tuple[str, str]:
         return "*", "1.5"
     if _TWICE.search(near) or (_AS_MUCH.search(near)):
         return "*", "2"
+    if times := _TIMES.search(near):
+        return "*", "3" if times[1] else "4"
     half = _HALF.search(near) and not re.search(r"half an?\b", value)
     if half or _PART.fullmatch(spoken.strip()) is not None:
         part = 0.5 if half else _PARTS[(_PART.fullmatch(spoken.strip()) or [""])[1].lower()]
@@ -266,9 +291,9 @@ def _plain(amount: str) -> str:
     amount = re.sub(r"^half(?: an?)?\s+", "0.5 ", amount.strip(), flags=re.IGNORECASE)
     amount = re.sub(r"^(?:an?|one)\s+", "1 ", amount, flags=re.IGNORECASE).replace("%", " percent")
     amount = re.sub(r"\bper cent\b", "percent", amount, flags=re.IGNORECASE)
-    thousands = re.fullmatch(r"(\S+)\s+thousand\b(.*)", amount, re.IGNORECASE)
-    if thousands is not None and (number := values.number_of(thousands[1])) is not None:
-        amount = f"{number * 1000:f}{thousands[2]}"
+    scaled = re.fullmatch(r"(?:(\S+)\s+)?(hundred|thousand)\b(.*)", amount, re.IGNORECASE)
+    if scaled is not None and (number := values.number_of(scaled[1] or "1")) is not None:
+        amount = f"{number * (1000 if scaled[2].lower() == 'thousand' else 100):f}{scaled[3]}"
     return amount if values.number_of(amount) is not None else f"1 {amount}"
 
 
