@@ -36,6 +36,15 @@ _MENDS = re.compile(
 )
 OF_KIND = {"amount": "price", "count": "number"}
 _NUMBERED = re.compile(r"\W*(?:\w+\s)?\d[\d.,]*(?!\w|[.,:]?\d)")
+_FROM_TO = re.compile(r"(.*\d(?: ?[ap]m)? ?(?:-|–|to|until|till) ?)(\d[\d.:]*(?: ?[ap]m)?)", re.IGNORECASE)
+_ENDING = re.compile(
+    r"\b(?:ends?|ending|clos(?:e|es|ing)|finish\w*|until|till?|runs? to|over by)\b", re.IGNORECASE
+)
+_SAME = re.compile(
+    r"(?:at |on |in )?(?:the )?same (day|date|morning|afternoon|evening|night|weekend|week|time|hour"
+    r"|place|price)",
+    re.IGNORECASE,
+)
 _UNNAMED = ("detail", "place", "location")  # names that slots get whose values came without one
 _CHANGED = re.compile(
     r"\b(?:now|moved?|moving|instead|changed?|switch\w*|swapp?\w*|no longer|new"
@@ -156,8 +165,14 @@ class Fitting(Joining, Exact):
         return slots[scores[0][1]] if scores[0][0] > 0.3 and clear else None
 
     def _set_one(self, node: TaskNode, told: Detail, clause: Clause, *, named: bool) -> None:
-        """A value for a slot: the one meant, the only one of its kind, that of its name, else a new one."""
+        """A value for a slot; nothing where it is to stay as it is: 'at eight, the same evening'."""
         node = self.graph[node.id]
+        known = _SAME.fullmatch(told.value)
+        if known is None or not self._has_kind(self.task_of(node), known[1].lower()):
+            self._set_value(node, told, clause, named=named)
+
+    def _set_value(self, node: TaskNode, told: Detail, clause: Clause, *, named: bool) -> None:
+        """A value for a slot: the one meant, the only one of its kind, that of its name, else a new one."""
         owner = self.task_of(node)
         if (slot := self._misfit(node, told, named=named)) is not None:
             node, told, named = owner, self._of_own_type(slot, told), True
@@ -175,20 +190,21 @@ class Fitting(Joining, Exact):
             number
             and not named
             and node.value is None
+            and clause.act != "task"
             and _counts(node.title)
             and kind_of(told.value) == "count"
         ):
             self._act("set", task=node.id, value=with_number(node.title, told.value))
             return
         if not named and (slot := self._same_value(owner, told, clause)) is not None:
-            value = in_style(slot.value or "", told.value)
+            value = self._end_told(slot, in_style(slot.value or "", told.value), clause)
             if number and kind_of(slot.value or "") not in ("date", "time"):
                 value = with_number(slot.value or "", value)
             self._act("set", task=slot.id, value=value)
             return
         held_slot = self._beginning(owner, told) if named or _changes(clause) else None
         if held_slot is not None:  # also 'room 217' for the room number
-            value = in_style(held_slot.value or "", told.value)
+            value = self._end_told(held_slot, in_style(held_slot.value or "", told.value), clause)
             if number and kind_held(held_slot) in ("count", "amount") and kind_of(told.value) == "count":
                 value = with_number(held_slot.value or "", value)
             self._act("set", task=held_slot.id, value=value)
@@ -205,6 +221,19 @@ class Fitting(Joining, Exact):
         former = next((p.value for p in self.graph.parts(owner.id) if slot_name(p.title) == told.slot), None)
         told = told.model_copy(update={"value": in_style(former or "", told.value)})
         self._act("set", task=owner.id, details=(told,))
+
+    def _end_told(self, slot: TaskNode, value: str, clause: Clause) -> str:
+        """A time; where it is only when something ends that has a beginning too, with that: '10 to 4.30'."""
+        both = _FROM_TO.fullmatch(slot.value or "")
+        if both is None or kind_of(value) not in ("time", "count") or _FROM_TO.fullmatch(value):
+            return value
+        said = re.sub(r"[^\w ]", " ", clause.text)
+        return f"{both[1]}{value}" if _ENDING.search(said) else value
+
+    def _has_kind(self, owner: TaskNode, name: str) -> bool:
+        """Whether a task has a slot of what is to be the same: a date for 'the same evening'."""
+        kind = name if name in ("time", "place", "price") else "date"
+        return any(kind in (kind_held(part), type_of(part.title, "")) for part in self.graph.parts(owner.id))
 
     def _misfit(self, node: TaskNode, told: Detail, *, named: bool) -> TaskNode | None:
         """The slot that a value is said of and that can never hold it."""

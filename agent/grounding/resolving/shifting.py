@@ -91,16 +91,16 @@ class Shifting(Giving):
         by, name = values.duration_of(amount), one(clause, "T")
         if by is None or sign == "*" or clause.all("S") or not (name and self.says_all(name)):
             return False
-        kind, whole = "time" if by % timedelta(days=1) else "date", self.place(clause)
-        inside = [
-            part for node in self._all_of(name, whole, gone=False) for part in self.graph.subtree(node.id)
-        ]
-        found = [part for part in dict.fromkeys(inside) if part.value and kind_held(part) == kind]
-        moved = [(part, shift_text(part.value or "", sign, amount, self.view.now)) for part in found]
-        for part, new in moved:
-            if new is not None:
+        kind, whole = "time" if by % timedelta(days=1) else "date", self.place(clause) or self.topic()
+        tops = [*self._all_of(name, whole, gone=False), *([whole] if whole is not None else [])]
+        inside = {part.id: part for node in tops for part in self.graph.subtree(node.id)}
+        found = [part for part in inside.values() if part.value and kind_held(part) == kind]
+        if len(found) < 2:
+            return False
+        for part in found:
+            if (new := shift_text(part.value or "", sign, amount, self.view.now)) is not None:
                 self._moved(part, new)
-        return len(found) > 1
+        return True
 
     def _shift_one(self, clause: Clause) -> None:
         value = one(clause, "V") or one(clause, "I")
