@@ -248,3 +248,40 @@ def test_two_slots_of_one_task_change_places_by_their_names() -> None:
     )
     then = lines(after(meals, clause("swap", "swap [T soup] and [T main]")))
     assert {"meals > soup: pie", "meals > main: leek"} <= then
+
+
+FETE = turn(
+    TaskGraph(),
+    clause("task", "[T fete] on [V June 6], [V 10 to 4]"),
+    clause("add", "[W fete]: [I tent], [I tables]"),
+    clause("add", "invite [I Ann] and [I Bo]"),
+    clause("assign", "[P Cy] has [T the tent]"),
+    clause("set", "[T the tables] are for [S date] [V June 7]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("act", "said", "told"),
+    [
+        ("ask.list", "who is coming?", "The fete: Ann and Bo."),
+        ("ask.count", "how many are invited?", "2: Ann and Bo."),
+        ("ask.next", "what is after [T the tent]?", "Next: tables."),
+        ("ask.count", "how many [T things] is [P Cy] doing?", "The tent: assignee Cy."),
+    ],
+)
+def test_questions_are_of_people_and_of_what_comes_after(act: str, said: str, told: str) -> None:
+    assert asked(FETE, clause(act, said)) == told
+
+
+def test_what_waits_for_a_task_is_next_after_it() -> None:
+    waits = turn(FETE, clause("add", "[W fete]: [I lamps]"), clause("need", "[I tent] before [T lamps]"))
+    assert asked(waits, clause("ask.next", "what after [T the tent]?")).startswith("Next: lamps.")
+
+
+def test_a_message_takes_back_what_it_said_itself() -> None:
+    out, stays = clause("remove", "drop [T the tent]"), clause("undo", "no, leave it in")
+    assert lines(turn(FETE, out, stays)) == lines(FETE)
+    tables = clause("done", "[T the tables] are here")
+    assert lines(turn(FETE, tables, out, stays)) == lines(turn(FETE, tables))
+    moved = turn(FETE, clause("set", "[S date] is [V June 13]"))
+    assert lines(turn(moved, tables, clause("undo", "undo the last change"))) != lines(turn(moved, tables))

@@ -10,7 +10,7 @@ from taskloom.agent.recall.memory import Memory
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.agent.turn.steps import Step
-from taskloom.memory.operations import apply
+from taskloom.memory.operations import Clarify, apply
 from taskloom.memory.tasks import TaskGraph
 from tests.test_plan import after, clause, lines
 
@@ -185,3 +185,63 @@ def test_who_does_what_is_said_with_a_verb_or_beside_people() -> None:
     van = lines(after(TaskGraph(), clause("task", "[T book a van for] [W the move]")))
     assert "book a van" in " ".join(van)
     assert "van for" not in " ".join(van)
+
+
+SHOW = turn(
+    TaskGraph(),
+    clause("task", "[T show] on [V June 6], [V 10 am to 4 pm]"),
+    clause("add", "[W show]: [I band], [I cake], [I bunting]"),
+    clause("set", "[T the bunting] [S date] is [V June 4]"),
+    clause("set", "[T the bunting] [S length] [V 60 metres]"),
+    clause("set", "[T show] [S budget] [V 14,000]"),
+    clause("assign", "[P Ana] has [T the cake]"),
+    clause("assign", "[P Lotte] has [T the band]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("act", "said", "then"),
+    [
+        ("set", "[T1 the band] costs [V1 300] and [T2 the cake] [V2 80]", "show > cake > price: 80"),
+        ("shift", "[T everything] [V two days later]", "show > bunting > date: June 6"),
+        ("shift", "[S the budget] up by [V a thousand]", "show > budget: 15,000"),
+        ("shift", "[V triple] [T the bunting]", "show > bunting > length: 180 metres"),
+        ("set", "[T the show] closes at [V 4.30 pm]", "show > time: 10 am to 4.30 pm"),
+        ("set", "[T the show] is at [V eight], [V same day]", "show > date: June 6"),
+        ("set", "[T the bunting] is [V dark green]", "show > bunting > colour: dark green"),
+        ("assign", "[P yours truly] has [T the bunting]", "show > bunting > assignee: me"),
+    ],
+)
+def test_plain_words_change_what_they_mean(act: str, said: str, then: str) -> None:
+    assert then in lines(turn(SHOW, clause(act, said)))
+
+
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        ("add", "put [I her] on the list"),
+        ("add", "put [I it] on"),
+        ("task", "and [T the other one] too"),
+        ("shift", "take [V the same] off [S the budget]"),
+    ],
+)
+def test_what_is_no_name_is_asked_about(act: str, said: str) -> None:
+    view = View(SHOW, turn=99, focus=("t1",))
+    [asked] = assemble([clause(act, said)], said, view).operations
+    assert isinstance(asked, Clarify)
+
+
+def test_who_is_meant_is_one_whom_the_message_names_or_it_is_asked() -> None:
+    one = turn(SHOW, clause("chat", "Ana has time"), clause("assign", "so [P she] does [T the bunting]"))
+    assert "show > bunting > assignee: Ana" in lines(one)
+    view = View(SHOW, turn=99, focus=("t1",))
+    said = "Ana and Lotte trade: he does it"
+    [asked] = assemble([clause("assign", "[P he] does [T the bunting]")], said, view).operations
+    assert isinstance(asked, Clarify)
+
+
+def test_what_comes_back_has_a_new_day_in_place_of_the_old() -> None:
+    out = turn(SHOW, clause("hold", "park [T the bunting]"))
+    back = turn(out, clause("resume", "[T the bunting] is on again"), clause("set", "[V June 9]"))
+    assert "show > bunting > date: June 9" in lines(back)
+    assert "show > bunting > date: June 4" not in lines(back)
