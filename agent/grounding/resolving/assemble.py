@@ -101,8 +101,8 @@ def assemble_each(
         clauses = grounder.about(plain)
         parts = tuple(clause for clause in clauses if clause.act == "split")
         before = list[Assembler]()  # what this message has changed so far
-        for clause in clauses:
-            if before and takes_back(clause):
+        for number, clause in enumerate(clauses):
+            if before and takes_back(clause, " ".join(one.text for one in clauses[:number])):
                 grounder = before.pop()
                 continue
             key = id(grounder), parts if clause.act == "split" else clause

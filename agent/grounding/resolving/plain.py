@@ -13,7 +13,7 @@ from taskloom.agent.language.words import singular
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail
 
-from .resolver import POINTING, bare
+from .resolver import POINTING, bare, content
 
 _EMPTY = word_set("the a an in on at to of for and by with from or no not is are was it's its up")
 _NOT = re.compile(r",\s*not\s+(?:(?:on|at|in|for)\s+)?(?:the\s+)?$", re.IGNORECASE)
@@ -401,9 +401,12 @@ def slot_by_words(before: str, value: str) -> str:
     return "detail"
 
 
-def takes_back(clause: Clause) -> bool:
+def takes_back(clause: Clause, said: str) -> bool:
     """Whether a clause takes back what its own message said just before: 'no, leave it in'."""
-    return clause.act == "undo" and not clause.all("S") and _EARLIER.search(clause.text) is None
+    if clause.act != "undo" or clause.all("S") or _EARLIER.search(clause.text):
+        return False
+    named = {word for span in clause.all("TIP") for word in content(bare(span.text))} - POINTING
+    return not named or bool(named & set(content(said)))
 
 
 def with_people(clause: Clause) -> bool:
