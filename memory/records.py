@@ -164,6 +164,7 @@ class Scene(_Record):
     kind: Literal["scene"] = "scene"
     video: str = Field(description="SHA-256 of the recording, in hex.", pattern=r"^[0-9a-f]{64}$")
     name: str = Field(description="What the recording is called.")
+    file: str = Field(default="", description="Where its pictures are, an absolute path; '' has none.")
     start_ms: int = Field(ge=0)
     end_ms: int = Field(ge=0)
     evidence: tuple[Evidence, ...] = Field(default=(), description="In order of time.")

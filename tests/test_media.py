@@ -24,7 +24,7 @@ from PIL import Image
 from taskloom.tools.errors import ToolError, UnavailableError
 from taskloom.tools.video.lines import Line
 from taskloom.tools.video.media import Limits, Pixels, jpeg, pictures, probe, samples
-from taskloom.tools.video.taken import taken
+from taskloom.tools.video.taken import Taken, taken
 from taskloom.tools.video.tracks import SOUND_RATE, sound, subtitles
 from tests.test_transcripts import endpoint
 
@@ -513,6 +513,6 @@ def test_without_pyav_what_is_said_is_taken_in(
     with pytest.raises(ToolError, match=r"--transcript.*TASKLOOM_TRANSCRIPTION.*taskloom\[video\]"):
         taken(talk)
     (tmp_path / "talk.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\nHello.\n")
-    assert taken(talk, tmp_path / "talk.vtt") == ((Line(1000, 2000, "Hello."),), ())
+    assert taken(talk, tmp_path / "talk.vtt") == Taken((Line(1000, 2000, "Hello."),), pictures=True)
     with endpoint((200, HEARD)) as (where, _):
-        assert taken(talk, endpoint=where) == ((Line(1000, 2000, "Hello."),), ())
+        assert taken(talk, endpoint=where) == Taken((Line(1000, 2000, "Hello."),), pictures=True)

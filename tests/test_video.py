@@ -362,7 +362,7 @@ def test_tools_for_agents(longterm: LongTerm, tmp_path: Path, subtests: pytest.S
         made = call(loaded.registry[name], args, shared=Shared({}), config=run)
         return made.status, made.text
 
-    assert set(loaded.registry) == {"video_retrieval", "video_rag"}
+    assert set(loaded.registry) == {"video_retrieval", "video_rag", "video_qa"}
     assert "config" not in loaded.registry["video_rag"].parameters()["properties"]
     with subtests.test("the user's own"):
         assert "make it June" in ask("video_rag", "ann", question="When is the launch?")[1]
@@ -374,7 +374,10 @@ def test_tools_for_agents(longterm: LongTerm, tmp_path: Path, subtests: pytest.S
         assert ask("video_rag", None, question="x") == (
             "failed", "whose recordings these are is not known: the run names no user"
         )  # fmt: skip
+        assert ask("video_qa", "bob", question="What is on the wall?")[1].startswith("there is no recording")
     with subtests.test("what cannot be used is told"):
+        assert "talk.txt only words are remembered" in ask("video_qa", "ann", question="What is there?")[1]
+        assert "frames" in ask("video_qa", "ann", question="x", frames=51)[1]
         assert "'soon' is no time" in ask("video_retrieval", "ann", query="x", start="soon")[1]
         assert "k" in ask("video_retrieval", "ann", query="x", k=99)[1]
     loaded.close()

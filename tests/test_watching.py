@@ -19,7 +19,9 @@ from taskloom.agent.models.watching import Watched, WatchError, watch
 from taskloom.agent.recall.asking import Answer, answer
 from taskloom.agent.recall.moments import Moment
 from taskloom.agent.recall.recordings import Recordings
+from taskloom.agent.recall.seeing import Seen
 from taskloom.agent.settings import Settings
+from taskloom.tools.video.looking import Answer as Looked
 from taskloom.tools.video.transcripts import transcript
 from tests.openai_server import Fault, OpenAIServer, Reply, Say
 from tests.test_video import TALK, sha, talk
@@ -39,6 +41,10 @@ class Told:
 
     def rag(self, question: str, video: str | None = None) -> Answer:
         return answer(question, talk())
+
+    def qa(self, question: str, video: str | None = None, **more: Any) -> Seen:
+        self.asked.append((question, video, more))
+        return Seen(Looked("A tent at 09:09.", (62_400,)), VIDEO)
 
 
 def step(act: str, **given: Any) -> Say:

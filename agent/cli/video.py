@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,14 +14,17 @@ from .memory import LOCAL, User, opened_memory
 from .options import AsJson, checked_thread, examples, print_json
 
 if TYPE_CHECKING:
+    from taskloom.agent.models.eyes import Eyes
     from taskloom.agent.models.watching import Watched
     from taskloom.agent.recall.moments import Moment
     from taskloom.agent.recall.recordings import Recording, Recordings
+    from taskloom.agent.recall.seeing import Captions
     from taskloom.tools.video.speech import Endpoint
+    from taskloom.tools.video.taken import Taken
 
 video = typer.Typer(
     name="video",
-    help="Recordings that are remembered: take one in, ask what was said, forget it.",
+    help="Recordings that are remembered: take one in, ask what was said or is seen, forget it.",
     epilog=examples(
         "taskloom video add standup.vtt", 'taskloom video ask "When is the launch?"', "taskloom video list"
     ),
@@ -33,10 +37,18 @@ Which = Annotated[
 ]
 
 
+class Captioned(StrEnum):
+    """Which shots are given captions."""
+
+    NONE = "none"
+    ALL = "all"
+
+
 @video.command(
     epilog=examples(
         "taskloom video add standup.vtt",
         "taskloom video add standup.mp4 --transcript standup.srt",
+        "TASKLOOM_MODEL=gpt-4o taskloom video add standup.mp4 --captions all",
         "TASKLOOM_TRANSCRIPTION=whisper-1 taskloom video add standup.mp3",
     )
 )
@@ -46,6 +58,9 @@ def add(
         Path | None,
         typer.Option("--transcript", metavar="FILE", help="srt, vtt, ass, or lines `[12:40] Ana: words`."),
     ] = None,
+    captions: Annotated[
+        Captioned, typer.Option("--captions", help="Of its shots, by TASKLOOM_MODEL.")
+    ] = Captioned.NONE,
     user: User = LOCAL,
     as_json: AsJson = False,
 ) -> None:
@@ -55,7 +70,7 @@ def add(
     a track of text inside of it, else what TASKLOOM_TRANSCRIPTION makes of its sound. Its shots are looked
     for where PyAV is installed (`pip install 'taskloom[video]'`).
     """
-    from taskloom.agent.recall.recordings import digest_of
+    from taskloom.agent.recall.seeing import Captions, digest_of
     from taskloom.tools.video.taken import taken as what_is_in
 
     def progress(text: str) -> None:
@@ -63,13 +78,22 @@ def add(
             typer.echo(f"{file.name}: {text}", err=True)
 
     with _explained():
+        eyes = _eyes_for_captions() if captions is Captioned.ALL else None
         progress("reading what is said")
         digest, held = digest_of(file), what_is_in(file, transcript, _endpoint(), progress)
+        had = Captions() if eyes is None else _captions(file, held, eyes, progress)
         with _recordings(user) as recordings:
-            taken = recordings.add(file.name, digest, held.lines, held.shots, progress=progress)
+            taken = recordings.add(
+                file.name, digest, held.lines, held.shots,
+                file=file if held.pictures else None, captions=had, progress=progress,
+            )  # fmt: skip
+    if had.missing:
+        many = len(had.texts) + had.missing
+        typer.echo(_safe(f"{had.missing} of {many} captions are missing: {had.why}."), err=True)
     outdated = _outdate(user, taken.replaced, file.name) if taken.replaced else []
     if as_json:
-        more = {"subjects": list(taken.subjects), "replaced": list(taken.replaced)}
+        more = {"subjects": list(taken.subjects), "replaced": list(taken.replaced),
+                "captions": len(had.texts), "captions_missing": had.missing}  # fmt: skip
         print_json({**_plain(taken.recording), **more, "outdated": outdated})
         return
     one = taken.recording
@@ -117,15 +141,17 @@ def ask(
 ) -> None:
     """Answer a question with the words and times that say so, or say that nothing does.
 
-    With TASKLOOM_MODEL the model looks moments up and answers from them.
+    With TASKLOOM_MODEL the model looks moments up and answers from them; what was not said it may look for in
+    the pictures, if it takes any.
     """
     from dataclasses import asdict
 
     from taskloom.agent.recall.asking import NOTHING
 
-    with _explained(), _recordings(user) as recordings:
+    eyes = _eyes()
+    with _explained(), _recordings(user, eyes) as recordings:
         found = recordings.rag(question, which)
-        watched = _watched(question, which, recordings)
+        watched = _watched(question, which, recordings, eyes)
     if watched is not None:
         text = watched.text or NOTHING
         if as_json:
@@ -223,11 +249,11 @@ def plan(
 
 
 @contextmanager
-def _recordings(user: str) -> Iterator[Recordings]:
+def _recordings(user: str, eyes: Eyes | None = None) -> Iterator[Recordings]:
     from taskloom.agent.recall.recordings import Recordings
 
     with opened_memory(user) as longterm:
-        yield Recordings(longterm, user)
+        yield Recordings(longterm, user, eyes=eyes)
 
 
 @contextmanager
@@ -243,7 +269,23 @@ def _explained() -> Iterator[None]:
         raise InputError(str(error)) from error
 
 
-def _watched(question: str, which: str | None, recordings: Recordings) -> Watched | None:
+def _eyes(*, bounded: bool = True) -> Eyes | None:
+    """The model of the settings, to be shown pictures; None without one. bounded: as for one question.
+
+    It is not the one that answers: where pictures take it too long, that is not taken to be away.
+    """
+    from taskloom.agent.settings import settings
+
+    given = settings()
+    if given.model in ("", "rules"):
+        return None
+    from taskloom.agent.models.eyes import CALLS, Eyes
+    from taskloom.agent.models.openai import chat_model
+
+    return Eyes(chat_model(given, given.model), CALLS if bounded else None)
+
+
+def _watched(question: str, which: str | None, recordings: Recordings, eyes: Eyes | None) -> Watched | None:
     """What the model of the settings answers; None without one, and, told so, where it does not."""
     from taskloom.agent.settings import settings
 
@@ -255,10 +297,40 @@ def _watched(question: str, which: str | None, recordings: Recordings) -> Watche
 
     names = [one.name for one in recordings.all()] if which is None else [which]
     try:
-        return watch(question, recordings, chat_model(given, given.model), names)
+        chat, pictured = chat_model(given, given.model), recordings.pictured(which)
+        return watch(question, recordings, chat, names, eyes=eyes, pictured=pictured)
     except WatchError as error:
         typer.echo(_safe(f"I answer without the model: {error}."), err=True)
         return None
+
+
+def _eyes_for_captions() -> Eyes:
+    """What makes captions, however many.
+
+    Raises:
+        ToolError: the settings name no model.
+    """
+    from taskloom.tools.errors import ToolError
+
+    if (eyes := _eyes(bounded=False)) is None:
+        raise ToolError("captions are made by a model that takes pictures: set TASKLOOM_MODEL to one")
+    return eyes
+
+
+def _captions(file: Path, held: Taken, eyes: Eyes, progress: Callable[[str], None]) -> Captions:
+    """Captions of the shots of a recording.
+
+    Raises:
+        ToolError: it has none that were looked for.
+    """
+    from taskloom.agent.recall.seeing import captioned
+    from taskloom.agent.settings import settings
+    from taskloom.tools.errors import ToolError
+
+    if not held.shots:
+        more = ": its shots need `pip install 'taskloom[video]'`" if held.pictures else ""
+        raise ToolError(f"there are no pictures in {file} to make captions of{more}; leave --captions out")
+    return captioned(file, held.shots, eyes, settings().model, progress)
 
 
 def _outdate(user: str, replaced: Sequence[str], name: str) -> list[str]:

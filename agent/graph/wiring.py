@@ -178,14 +178,19 @@ def loaded_tools(given: Settings, own: BaseChatModel | None = None, memory: Long
 
         return chat_client(given)
 
+    kept = memory or longterm_of(given)
+    embedder, chats = cache(partial(_embedder, given)), _chats(given, own)
+    asked = model if own is not None or given.model not in NO_MODEL else None
+
     def recordings(longterm: LongTerm, user: str) -> Recordings:
         from taskloom.agent.recall.recordings import Recordings
 
-        return Recordings(longterm, user)
+        if asked is None:
+            return Recordings(longterm, user)
+        from taskloom.agent.models.eyes import Eyes
 
-    kept = memory or longterm_of(given)
-    embedder = cache(partial(_embedder, given))
-    asked = model if own is not None or given.model not in NO_MODEL else None
+        return Recordings(longterm, user, eyes=Eyes(chats(given.model)))
+
     loaded = load_agent(
         given.tools or Path(),
         index=partial(HybridIndex, embedder, requests=True),

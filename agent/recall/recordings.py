@@ -6,7 +6,6 @@ what was said, word for word, and what is seen; who speaks in it and what is tal
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,11 +18,13 @@ from taskloom.memory.records import Evidence, Fact, Scene, now, record_id
 from taskloom.memory.scenes import Shown, clock, closure, linked
 from taskloom.tools.errors import ToolError
 from taskloom.tools.video.lines import Line, Shot
+from taskloom.tools.video.looking import FRAMES, Ask
 from taskloom.tools.video.segments import Segment, segments
 
 from .asking import Answer, answer
 from .longterm import LongTerm
 from .moments import MOMENTS, Moment, Search, moments_in, retrieve, within
+from .seeing import Captions, Seen, has_pictures, look
 
 BATCH = 64  # records that are kept at a time
 SHORT = 12  # letters of a recording's id
@@ -59,25 +60,12 @@ class Taken:
     replaced: tuple[str, ...] = ()
 
 
-def digest_of(path: Path) -> str:
-    """The SHA-256 of a file, in hex.
-
-    Raises:
-        ToolError: it cannot be read.
-    """
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise ToolError(f"{path} cannot be read: {error}") from error
-
-
 class Recordings:
     """The recordings of one user."""
 
-    def __init__(self, longterm: LongTerm, user: str) -> None:
-        """longterm: where they are kept, under the user's name alone."""
-        self._longterm, self._user = longterm, user
+    def __init__(self, longterm: LongTerm, user: str, *, eyes: Ask | None = None) -> None:
+        """longterm: where they are kept, under the user's name alone. eyes: a model that takes pictures."""
+        self._longterm, self._user, self._eyes = longterm, user, eyes
 
     def scenes(self, video: str | None = None) -> tuple[Scene, ...]:
         """The scenes of a recording, or of all, in order of time within each.
@@ -123,6 +111,8 @@ class Recordings:
         lines: Sequence[Line],
         shots: Sequence[Shot] = (),
         *,
+        file: Path | None = None,
+        captions: Captions | None = None,
         progress: Callable[[str], None] = lambda _: None,
     ) -> Taken:
         """Take a recording in, in place of what there was of it, and of another file of its name.
@@ -132,6 +122,8 @@ class Recordings:
             video: SHA-256 of the file, in hex.
             lines: what is said.
             shots: what is seen.
+            file: where it is, to be looked at; None where it has no pictures.
+            captions: of its shots.
             progress: is told what it is at.
 
         Raises:
@@ -143,7 +135,10 @@ class Recordings:
         progress("cutting it into scenes")
         before = [one for one in self.all() if one.video == video or one.name == name]
         old = [key for one in before for key in self._ids(one)]
-        scenes = _scenes(name, video, segments(tuple(utterances(lines)), shots))
+        parts = segments(tuple(utterances(lines)), shots)
+        parts = parts or (Segment(shots[0].start_ms, shots[-1].end_ms, (), tuple(shots)),)  # short ones alone
+        where = "" if file is None else str(file.absolute())
+        scenes = _scenes(name, video, parts, where, captions or Captions())
         self._put(scenes, progress)  # what was there before stays until this is whole
         kept = {one.id for one in scenes}
         if gone := [key for key in old if key not in kept]:
@@ -203,6 +198,46 @@ class Recordings:
         if not question.strip():
             raise ToolError("the question is blank: say what to look for")
         return answer(question, moments_in(self._of(video)))
+
+    def qa(
+        self,
+        question: str,
+        video: str | None = None,
+        *,
+        start_ms: int | None = None,
+        end_ms: int | None = None,
+        frames: int = FRAMES,
+    ) -> Seen:
+        """What a recording shows, by frames of its file; without eyes what was measured of them.
+
+        Args:
+            question: in words.
+            video: id or name of the recording; the only one without it.
+            start_ms: from where to look.
+            end_ms: up to where.
+            frames: how many to look at, 1 to 50.
+
+        Raises:
+            ToolError: there is no such recording, or not one alone; or as `look`.
+            StoreError: the store cannot be read.
+        """
+        scenes = self._of(video)
+        names = list({one.video: one.name for one in scenes}.values())
+        if not names:
+            raise ToolError("there is no recording to look at: `taskloom video add FILE` remembers one")
+        if len(names) > 1:
+            raise ToolError(f"say which of the recordings to look at: {', '.join(names)[:200]}")
+        return look(question, scenes, self._eyes, start_ms, end_ms, frames)
+
+    def pictured(self, video: str | None = None) -> tuple[str, ...]:
+        """The names of the recordings, or of one, whose file is there to be looked at.
+
+        Raises:
+            ToolError: there is no such recording.
+            StoreError: the store cannot be read.
+        """
+        first = {one.video: one for one in self._of(video)[::-1]}
+        return tuple(one.name for one in first.values() if has_pictures(one))[::-1]
 
     def closure(self, question: str, video: str | None = None, *, tokens: int = 1_000) -> Shown:
         """The scenes that match a question with what they rest on: what a model is shown.
@@ -280,27 +315,46 @@ def _recording(scenes: Sequence[Scene]) -> Recording:
     return Recording(first.video, first.name, end, len(scenes), tuple(filter(None, speakers)))
 
 
-def _scenes(name: str, video: str, parts: Sequence[Segment]) -> tuple[Scene, ...]:
+def _scenes(
+    name: str, video: str, parts: Sequence[Segment], file: str, captions: Captions
+) -> tuple[Scene, ...]:
     """The scenes of a recording, linked."""
-    subjects = _subjects(parts)
+    subjects, captioned = _subjects(parts), _captioned(parts, captions)
     at = now()
     found = []
     for number, part in enumerate(parts, 1):
-        evidence = _evidence(part)
-        told = " ".join(f"{one.by}: {one.text}" if one.by else one.text for one in evidence)
+        evidence = _evidence(part, captioned.get(number - 1, ()))
+        told = " ".join(f"{one.by}: {one.text}" if _is_said(one) else one.text for one in evidence)
         looks = [shot.alike for shot in part.shots if shot.alike is not None]
         found.append(
             Scene(
                 id=record_id(video, number, "scene"), text=told or "nothing is said", at=at,
                 thread=_thread(video), turn=number, video=video, name=name,
-                start_ms=part.start_ms, end_ms=part.end_ms, evidence=evidence,
+                file=file, start_ms=part.start_ms, end_ms=part.end_ms, evidence=evidence,
                 subjects=subjects[number - 1], look=looks[0] if looks else None,
             )
         )  # fmt: skip
     return linked(found)
 
 
-def _evidence(part: Segment) -> tuple[Evidence, ...]:
+def _is_said(one: Evidence) -> bool:
+    """Whether it is told who said it."""
+    return one.source == "said" and bool(one.by)
+
+
+def _captioned(parts: Sequence[Segment], captions: Captions) -> dict[int, list[Evidence]]:
+    """Captions by the number of the segment that has the key frame of their shot, or is next to it."""
+    found: dict[int, list[Evidence]] = {}
+    for shot, text in captions.texts.items():
+        away = [max(part.start_ms - shot.key_ms, shot.key_ms - part.end_ms, 0) for part in parts]
+        told = Evidence(
+            start_ms=shot.start_ms, end_ms=shot.end_ms, source="caption", text=text, by=captions.by
+        )
+        found.setdefault(away.index(min(away)), []).append(told)
+    return found
+
+
+def _evidence(part: Segment, captions: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """What a segment holds, in order of time."""
     said = [
         Evidence(start_ms=line.start_ms, end_ms=line.end_ms, source="said", text=line.text, by=line.who or "")
@@ -314,7 +368,7 @@ def _evidence(part: Segment) -> tuple[Evidence, ...]:
             moving = ", moving" if shot.motion > 0 else ""
             seen = f"{', '.join(shot.colours)}{moving}"
             said.append(Evidence(start_ms=start, end_ms=end, source="seen", text=seen))
-    return tuple(sorted(said, key=lambda one: (one.start_ms, one.end_ms)))
+    return tuple(sorted((*said, *captions), key=lambda one: (one.start_ms, one.end_ms)))
 
 
 def _subjects(parts: Sequence[Segment]) -> list[tuple[str, ...]]:

@@ -28,6 +28,7 @@ CAPTION_CALLS = 30  # of a question
 QUESTION, CAPTION = 2_000, 400  # characters
 REPAIRS = 2  # times that a reply that cannot be used goes back
 LONGEST = 768  # pixels of the longer side of a frame
+BLIND = "No model that takes pictures is set, so nobody can see what they show. This was measured:"
 
 # Messages, and the JSON schema of the reply; gives its text. What it raises goes up to who asks.
 Ask: TypeAlias = Callable[[Sequence[BaseMessage], dict[str, Any]], str]
@@ -55,7 +56,7 @@ class Reply(BaseModel):
 
 
 class _Caption(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, str_strip_whitespace=True)
 
     caption: str = Field(min_length=1, max_length=4 * CAPTION)
 
@@ -250,7 +251,7 @@ class Looker:
     def _measured(self, ranges: Sequence[tuple[int, int]]) -> Answer:
         """What was measured of the shots in some ranges, and that nobody can see them."""
         numbers = self._within(ranges)
-        told = ["No model that takes pictures is set, so nobody can see what they show. This was measured:"]
+        told = [BLIND]
         told += [self._figures(self._shots[number]) for number in numbers[:MOST_FRAMES]]
         if len(numbers) > MOST_FRAMES:
             told.append(f"And {len(numbers) - MOST_FRAMES} more shots.")

@@ -21,10 +21,14 @@ _LANGUAGE = "eng"  # of the track of text that is taken, where there are several
 
 
 class Taken(NamedTuple):
-    """What is said in a recording, and what is seen; () where its pictures are not looked at."""
+    """What is said in a recording, and what is seen; () where its pictures are not looked at.
+
+    pictures: whether it has any, for all that is known.
+    """
 
     lines: tuple[Line, ...]
     shots: tuple[Shot, ...] = ()
+    pictures: bool = False
 
 
 def taken(
@@ -55,7 +59,7 @@ def taken(
     except UnavailableError as error:
         if not lines and endpoint is None:
             raise _untold(file, f", or look into it: {error}") from error
-        return Taken(lines if lines or endpoint is None else transcribe(file, endpoint))
+        return Taken(lines if lines or endpoint is None else transcribe(file, endpoint), pictures=True)
     except ToolError as error:
         if not lines:
             raise
@@ -66,7 +70,7 @@ def taken(
     if not info.width:
         return Taken(lines)
     progress("looking for its shots")
-    return Taken(lines, with_text(file, shots(samples(file, RATE, SIZE)), text_reader()))
+    return Taken(lines, with_text(file, shots(samples(file, RATE, SIZE)), text_reader()), pictures=True)
 
 
 def _said(

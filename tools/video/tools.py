@@ -1,4 +1,4 @@
-"""What was said in recordings, as tools for agents. Whose recordings: those of the user whose turn it is."""
+"""What was said and is seen in recordings, as tools for agents: in those of the user whose turn it is."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ Video = Annotated[str | None, Field(description="Id or name of one recording; al
 Time = Annotated[str | None, Field(description="mm:ss or h:mm:ss from the beginning.")]
 Who = Annotated[str | None, Field(description="Only what this speaker said.")]
 Many = Annotated[int, Field(ge=1, le=50, description="How many moments at most.")]
+One = Annotated[str | None, Field(description="Id or name of the recording; the only one without it.")]
+Frames = Annotated[int, Field(ge=1, le=50, description="How many frames to look at.")]
 
 
 class Recordings(Protocol):
@@ -39,9 +41,20 @@ class Recordings(Protocol):
     def rag(self, question: str, video: str | None = None) -> Any:
         """An answer, with the `moments` that say so; as text the answer."""
 
+    def qa(
+        self,
+        question: str,
+        video: str | None = None,
+        *,
+        start_ms: int | None = None,
+        end_ms: int | None = None,
+        frames: int = 12,
+    ) -> Any:
+        """An answer from frames, with the `sources` that show it; as text the answer with its times."""
+
 
 def video_tools(recordings: Callable[[str], Recordings]) -> list[BaseTool]:
-    """`video_retrieval` and `video_rag`.
+    """`video_retrieval`, `video_rag` and `video_qa`.
 
     Args:
         recordings: gives the recordings of a user.
@@ -62,7 +75,17 @@ def video_tools(recordings: Callable[[str], Recordings]) -> list[BaseTool]:
         found = recordings(_user(config)).rag(question, video)
         return "\n".join((str(found), *(f"Source: {one.source} {one}" for one in found.moments)))
 
-    return [StructuredTool.from_function(one) for one in (video_retrieval, video_rag)]
+    def video_qa(
+        question: Query, config: RunnableConfig, video: One = None, start: Time = None, end: Time = None,
+        frames: Frames = 12,
+    ) -> str:  # fmt: skip
+        """What a recording shows, by frames that a model looks at: an answer with its times and sources."""
+        found = recordings(_user(config)).qa(
+            question, video, start_ms=milliseconds(start), end_ms=milliseconds(end), frames=frames
+        )
+        return "\n".join((str(found), *(f"Source: {one}" for one in found.sources)))
+
+    return [StructuredTool.from_function(one) for one in (video_retrieval, video_rag, video_qa)]
 
 
 def _user(config: RunnableConfig) -> str:

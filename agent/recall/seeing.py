@@ -1,0 +1,177 @@
+"""What is seen in a recording that is remembered: questions answered from frames of its file, and captions.
+
+Nothing is decoded but the frames that are looked at: what else is known of the pictures is in the scenes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from taskloom.memory.records import Evidence, Scene
+from taskloom.memory.scenes import clock, render
+from taskloom.tools.errors import ToolError
+from taskloom.tools.video.lines import Shot
+from taskloom.tools.video.looking import BLIND, REPAIRS, Answer, Ask, Looker
+
+MEASURED = 50  # lines of what was measured that are told
+IN_A_ROW = 3  # captions that fail, after which no more are asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What came of looking at a recording. thread: of its scenes, `video:ID`."""
+
+    answer: Answer
+    thread: str
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The moments that show it, as a task's source names them: `video:ID@mm:ss`."""
+        return tuple(dict.fromkeys(f"{self.thread}@{clock(at)}" for at in self.answer.times_ms))
+
+    def __str__(self) -> str:
+        return str(self.answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Captions:
+    """Captions of shots. by: the model. missing: how many could not be had; why: what went wrong last."""
+
+    texts: Mapping[Shot, str] = field(default_factory=dict)
+    by: str = ""
+    missing: int = 0
+    why: str = ""
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file, in hex.
+
+    Raises:
+        ToolError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise ToolError(f"{path} cannot be read: {error}") from error
+
+
+def look(
+    question: str,
+    scenes: Sequence[Scene],
+    eyes: Ask | None,
+    start_ms: int | None,
+    end_ms: int | None,
+    frames: int,
+) -> Seen:
+    """The answer to a question from frames of one recording; without eyes what was measured of them.
+
+    Args:
+        question: in words.
+        scenes: all of the recording, in order of time.
+        eyes: a model that takes pictures.
+        start_ms: from where to look; None for the beginning.
+        end_ms: up to where; None for the end.
+        frames: how many to look at.
+
+    Raises:
+        ToolError: there is nothing to look at, the file is not as it was, or as `Looker.qa`.
+    """
+    first, measured = scenes[0], _measured(scenes)
+    if not first.file and not measured:
+        raise ToolError(
+            f"of {first.name} only words are remembered: `taskloom video add` the recording to look at it"
+        )
+    path = Path(first.file) if eyes is None else _file(first)
+    shots = tuple(map(_shot, scenes))
+    captions = {number: text for number, scene in enumerate(scenes) if (text := _texts(scene, "caption"))}
+    start, end = start_ms or 0, shots[-1].end_ms if end_ms is None else end_ms
+    end += 1_000 * (start == end)  # the second that both name
+    answer = Looker(path, shots, eyes, captions).qa(question, [(start, end)], frames)
+    if answer.measured:  # what the scenes keep of it, no figure made up again
+        answer = answer._replace(
+            text=_told([one for one in measured if one.start_ms < end and start < one.end_ms])
+        )
+    return Seen(answer, first.thread)
+
+
+def captioned(
+    path: Path, shots: Sequence[Shot], eyes: Ask, by: str, progress: Callable[[str], None] = lambda _: None
+) -> Captions:
+    """Captions of all shots that do not look like an earlier one.
+
+    What cannot be had is left out; where several in a row cannot, the rest is.
+
+    Args:
+        path: the recording.
+        shots: all of its shots.
+        eyes: the model.
+        by: what it is called.
+        progress: is told what it is at.
+
+    Raises:
+        ToolError: there are no shots.
+    """
+    looker, texts = Looker(path, shots, eyes), dict[Shot, str]()
+    wanted = [number for number, shot in enumerate(shots) if shot.alike is None]
+    failed, why = 0, ""
+    for at, number in enumerate(wanted, 1):
+        progress(f"captioning shot {at} of {len(wanted)}")
+        try:
+            if text := looker.captions([number], REPAIRS + 1).get(number):
+                texts[shots[number]] = text
+            failed = 0
+        except ToolError as error:
+            failed, why = failed + 1, str(error)
+        if failed == IN_A_ROW:
+            break
+    return Captions(texts, by, len(wanted) - len(texts), why)
+
+
+def has_pictures(scene: Scene) -> bool:
+    """Whether the file of a scene's recording is there to be looked at."""
+    return bool(scene.file) and Path(scene.file).is_file()
+
+
+def _file(scene: Scene) -> Path:
+    """The file of a scene's recording, as it was when it was taken in."""
+    if not scene.file:
+        raise ToolError(f"where the file of {scene.name} is was not kept: `taskloom video add` it again")
+    path = Path(scene.file)
+    if not path.is_file():
+        raise ToolError(f"{path} is not there any more: `taskloom video add` it again from where it is")
+    state = path.stat()
+    if _digest(path, state.st_size, state.st_mtime_ns) != scene.video:
+        raise ToolError(f"{path} is another file than was remembered: `taskloom video add` it again")
+    return path
+
+
+@lru_cache(maxsize=64)
+def _digest(path: Path, size: int, changed: int) -> str:  # noqa: ARG001  a file that changed is read again
+    """The SHA-256 of a file in a state, of which each look at a long recording would take seconds."""
+    return digest_of(path)
+
+
+def _measured(scenes: Sequence[Scene]) -> list[Evidence]:
+    return [one for scene in scenes for one in scene.evidence if one.source != "said"]
+
+
+def _told(measured: Sequence[Evidence]) -> str:
+    """What was measured, in words, and that nobody can see it."""
+    lines = [*map(render, measured[:MEASURED])] or ["Nothing in this stretch."]
+    lines += [f"And {len(measured) - MEASURED} more."] * (len(measured) > MEASURED)
+    return "\n".join((BLIND, *lines))
+
+
+def _shot(scene: Scene) -> Shot:
+    """A scene as something to look at: in its middle first."""
+    middle = (scene.start_ms + scene.end_ms) // 2
+    return Shot(scene.start_ms, scene.end_ms, middle, shown=_texts(scene, "shown"))
+
+
+def _texts(scene: Scene, source: str) -> str:
+    return "\n".join(one.text for one in scene.evidence if one.source == source)
