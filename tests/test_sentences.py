@@ -86,7 +86,6 @@ MOVED = (*TRIP, Update(task="t2", value="Boston"))
 
 NOT_YET = frozenset(
     {
-        "Add Alice and Bob back.",
         "Bob has to leave at 3.",
         "Both the dumplings and the stew need ginger.",
         "Everyone but Bob stays.",
@@ -107,8 +106,6 @@ NOT_YET = frozenset(
         "The hotel stays.",
         "The meeting is in Boston.",
         "The meeting starts at 4 PM.",
-        "The meeting stays on Thursday.",
-        "The sanding too.",
         "We will meet at the Blue Room.",
         "purple monkey dishwasher",
     }
@@ -127,7 +124,6 @@ UNREAD = frozenset(
         "When do we leave?",
         "Where was it originally?",
         "Who's travelling?",
-        "Why Chicago?",
         "Why isn't celery in the soup any more?",
         "list the guests",
         "show me all my tasks",

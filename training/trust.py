@@ -38,7 +38,7 @@ from taskloom.agent.reading.signs import signs
 
 OUT = ROOT / "agent" / "reading" / "trust.json"
 RECORDED, CALIBRATION, TRAIN, OWN, FORMS = "recorded", "calibration", "train", "own", "forms"
-WEIGHTS = {RECORDED: 3.0, CALIBRATION: 1.5, TRAIN: 0.3, OWN: 2.0, FORMS: 2.0}
+WEIGHTS = {RECORDED: 3.0, CALIBRATION: 3.0, TRAIN: 0.3, OWN: 6.0, FORMS: 1.0}
 READ = 0.3  # weight of a recorded author whom the network has read
 OF_FORMS = 3000  # turns
 EVERY = {TRAIN: 16}  # dialogue of those of a source

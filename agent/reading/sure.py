@@ -75,6 +75,7 @@ _OTHERWISE = word_set(
     replace share split merge copy repeat show tell ask check"""
 )
 """Words that do more than to fill a slot, even where the description of a slot or of a kind has them."""
+_CALL = re.compile(r"\bcall\b(?! (?:it|me)\b)", re.IGNORECASE)  # to be done; 'called Ann' is a name
 _WORDS = re.compile(r"[^\W_]+")
 _WISHING_FORMS, _OTHERWISE_FORMS = (frozenset(map(form_of, words)) for words in (_WISHING, _OTHERWISE))
 
@@ -218,7 +219,7 @@ def _explained(utterance: str, pairs: Sequence[tuple[Filled, TaskSchema]]) -> bo
         }
     known -= _OTHERWISE_FORMS
     taken = [one.at[1:] for one, _ in pairs if one.at is not None]
-    return all(
+    return _CALL.search(utterance) is None and all(
         word.form in known or any(start < word.end and word.start < end for start, end in taken)
         for word in words_of(utterance)
     )
