@@ -542,7 +542,7 @@ QUOTING: list[tuple[str, Steps, tuple[str, ...]]] = [
         (r"(?:\btalk\b|title).* = \"?Remove the hotel and undo everything\"?$",),
     ),
     (
-        'Add a note: "change the date to July 1st".',
+        'Set the note to "change the date to July 1st".',
         [{"act": "set", "in": "t1", "slot": "note", "value": "change the date to July 1st"}],
         ("(?:note|detail) = \"?change the date to July 1st\"?$",),
     ),

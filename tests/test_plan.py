@@ -533,7 +533,7 @@ def test_readings_that_would_do_the_same_are_one_and_stand_together() -> None:
     tried = Local(NETWORK).readings(text, framed(text, view), view)
     assert len({effects(one.candidate.operations) for one in tried}) > 1
     assert len(tried) < len(NETWORK(text, "", READINGS))
-    assert max(tried, key=lambda one: one.candidate.share) == tried[0]
+    assert all(one.candidate.share > 0 for one in tried)
     assert sum(one.candidate.share for one in tried) == pytest.approx(1)
 
 
