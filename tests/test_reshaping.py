@@ -203,6 +203,7 @@ SHOW = turn(
     ("act", "said", "then"),
     [
         ("set", "[T1 the band] costs [V1 300] and [T2 the cake] [V2 80]", "show > cake > price: 80"),
+        ("set", "[T1 the drinks] cost [V1 60] and [T2 the meat] [V2 90]", "show > meat > price: 90"),
         ("shift", "[T everything] [V two days later]", "show > bunting > date: June 6"),
         ("shift", "[S the budget] up by [V a thousand]", "show > budget: 15,000"),
         ("shift", "[V triple] [T the bunting]", "show > bunting > length: 180 metres"),

@@ -375,7 +375,7 @@ class Giving(People):
 
     def _told_a_price(self, value: str) -> bool:
         """Whether a bare number goes on with a price: 'the band costs 300 and the cake 80'."""
-        told = self.steps[-1].details if self.steps else ()
+        told = next((step.details for step in reversed(self.steps) if step.details), ())
         return value.isdecimal() and any(one.slot == "price" and one.value.isdecimal() for one in told)
 
     def _details(self, clause: Clause, pair: int | None = None) -> list[Detail]:
