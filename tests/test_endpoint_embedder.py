@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import json
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +16,6 @@ from taskloom.agent.settings import Settings
 from taskloom.memory.store import EmbeddingMismatch, StoreError
 from tests.chroma_server import fact
 from tests.openai_server import Fault, OpenAIServer, Raw, Reply
-
-
-@pytest.fixture(autouse=True)
-def _collected() -> Iterator[None]:
-    """The client of an embedder has no end of its own: its connections are closed here, in no later test."""
-    yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
 
 
 def vectors(body: dict[str, Any]) -> Reply:
