@@ -246,3 +246,53 @@ def test_what_comes_back_has_a_new_day_in_place_of_the_old() -> None:
     back = turn(out, clause("resume", "[T the bunting] is on again"), clause("set", "[V June 9]"))
     assert "show > bunting > date: June 9" in lines(back)
     assert "show > bunting > date: June 4" not in lines(back)
+
+
+SHOP = after(
+    TaskGraph(),
+    clause("task", "[T shop] on [V friday] at [V 10], [S tickets] [V £5], [V eight stalls]"),
+    clause("add", "[W shop]: [I beans], [I rice], [I salt]"),
+)
+
+
+def test_what_comes_after_except_is_spared() -> None:
+    there = turn(SHOP, clause("remove", "cancel the lot except [T the rice] and [T salt]"))
+    assert [node.title for node in there.active if node.name.startswith("item")] == ["rice", "salt"]
+
+
+def test_what_is_half_done_is_not_done() -> None:
+    there = turn(SHOP, clause("done", "[T the beans] are half way"))
+    beans = next(node for node in there.active if node.title == "beans")
+    assert beans.status == "open"
+    assert [(part.title, part.value) for part in there.parts(beans.id)] == [("progress", "half way done")]
+
+
+def test_things_fewer_are_no_money_less() -> None:
+    there = turn(SHOP, clause("shift", "[V two fewer] [T stalls]"))
+    assert {node.value for node in there.active if node.value} == {"friday", "10", "£5", "6 stalls"}
+
+
+def test_two_amounts_in_one_clause() -> None:
+    there = turn(SHOP, clause("shift", "[T the shop] [V 2 euros more] and [V an hour later]"))
+    assert {node.value for node in there.active if node.value} == {"friday", "11", "£7", "eight stalls"}
+
+
+def test_a_list_in_an_order() -> None:
+    for text in (
+        "[W shop]: [I count] -> [I pack] -> [I lock]",
+        "[W shop]: [I count], [I pack], [I lock], in that order",
+    ):
+        there = turn(SHOP, clause("add", text))
+        held = {node.title: [there[key].title for key in node.depends_on] for node in there.active}
+        assert (held["count"], held["pack"], held["lock"]) == ([], ["count"], ["pack"])
+
+
+def test_items_of_something_new_with_a_value_each() -> None:
+    there = turn(TaskGraph(), clause("task", "[T thesis]: [I review] by [V 1 june], [I tests] by [V 2 july]"))
+    told = {node.title: [part.value for part in there.parts(node.id)] for node in there.active}
+    assert (told["review"], told["tests"]) == (["1 june"], ["2 july"])
+
+
+def test_nobody_knows_who_a_pronoun_is() -> None:
+    there = turn(SHOP, clause("replace", "[V Mirjam] takes over from [O him]"))
+    assert there.active == SHOP.active

@@ -89,15 +89,9 @@ def test_a_sure_message_accepts_the_proposal_and_does_what_it_says(monkeypatch: 
     )
 
 
-def test_an_unsure_message_keeps_the_proposal_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    said, view = "the garden order has Ann", _asked(TRIP, *ORDER)
-    reading = _local(monkeypatch, "add", Reading((Step(text=said, act="unsure"),), sure=False)).read(
-        said, view
-    )
-    (operation,) = ground_exactly(reading.steps, view)
-    assert isinstance(operation, Clarify)
-    assert [getattr(one, "title", "") for one in operation.choices] == ["garden order", "budget"]
-    assert not reading.sure
+def test_an_unsure_message_takes_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    local = _local(monkeypatch, "add", Reading((Step(text="x", act="unsure"),), sure=False))
+    assert local._taking_up("the garden order has Ann", _asked(TRIP, *ORDER)) is None
 
 
 def test_a_question_takes_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,3 +108,10 @@ FOREIGN = word_set(
 
 GERMAN = word_set("der die das und ist nicht ein eine für um bei dem den sind bleibt wird ich sie")
 """Little words of the language that writes every noun with a capital letter."""
+
+SHORT_FORMS = {
+    "b4": "before", "2moro": "tomorrow", "2morrow": "tomorrow", "tmrw": "tomorrow", "tmr": "tomorrow",
+    "tomoz": "tomorrow", "2day": "today", "2nite": "tonight", "tonite": "tonight", "w/o": "without",
+    "xcept": "except", "aswell": "as well",
+}  # fmt: skip
+"""How words are typed in chats, in lower case, and how they are written."""

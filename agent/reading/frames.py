@@ -16,6 +16,8 @@ from taskloom.agent.plan.held import stems_in, tasks_with_stem
 from taskloom.agent.turn.reading import View
 from taskloom.memory.tasks import TaskNode
 
+from .spelling import written_out
+
 _ABOUT = word_set("about on for of with to in at as concerning regarding re from")
 _NEWS = word_set(
     """there here and or both all each some one two three few couple another more else something thing
@@ -63,9 +65,9 @@ class Framed:
 
 
 def framed(utterance: str, view: View) -> Framed:
-    """A message without what frames it; as it is where nothing does, or nothing else were left of it."""
+    """A message written out, without what frames it unless nothing else were left."""
     resolver = Resolver(view)
-    text, about = utterance.strip(), None
+    text, about = written_out(utterance.strip()), None
     last = _LAST.search(text)
     if last is not None and (found := _frame(last[0], "", resolver)) is not None and found.about is not None:
         text, about = text[: last.start()].rstrip(), found.about

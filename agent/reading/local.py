@@ -18,6 +18,7 @@ from taskloom.agent.grounding.resolving.assemble import Assembled, assemble, ass
 from taskloom.agent.grounding.resolving.people import ME
 from taskloom.agent.grounding.resolving.resolver import content
 from taskloom.agent.language.statements import tells
+from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, TOO_MUCH, clip
 from taskloom.agent.plan.kinds import offered_roots
 from taskloom.agent.plan.slots import ANY
@@ -45,8 +46,8 @@ from .trust import probabilities
 Parser = Callable[[str, str, int], Sequence[Parse]]
 """From a text, what is heard beside it, and how many readings, to these, the likeliest first."""
 
-ACT, PROPOSE = 0.6, 0.1
-"""From which probability on a reading is carried out, and from which it is proposed."""
+ACT, BEGIN, PROPOSE = 0.6, 0.4, 0.1
+"""From which probability on a reading is carried out, the first of a plan, and from which it is proposed."""
 SHARED = 0.2
 """How much the logarithm of the network's own probability of a reading counts beside log odds of trust."""
 MANY = 100  # clauses are not taken in: what each does is tried on the plan that those before it leave
@@ -101,7 +102,8 @@ class Local:
         if _only_tells(best, utterance):
             return Reading((Step(text=utterance, act="chat"),))
         nothing_there = not best.changes and not any(node.active for node in view.graph.values())
-        if best.trust >= ACT or nothing_there:
+        act = BEGIN if not any(node.active for node in view.graph.values()) else ACT
+        if best.trust >= act or nothing_there:
             return best.reading  # where nothing is in the plan, what is remembered may answer
         if self.answered and not best.changes:
             return replace(best.reading, sure=False)
@@ -135,7 +137,7 @@ class Local:
     def _taking_up(self, utterance: str, view: View) -> Reading | None:
         """The reading of a message that takes up what was proposed and goes on: a yes, and what it says.
 
-        Where that is not sure, both are proposed. None where nothing is taken up, and for a mere question.
+        None where nothing is taken up, where what it says is not sure, and for a mere question.
         """
         if (after := taken_up(utterance, view)) is None:
             return None
@@ -143,10 +145,7 @@ class Local:
         if acts & {"yes", "no", "undo"} or acts <= {"ask", "chat", "unsure"}:
             return None
         read, yes = self.read(utterance, after), Step(text=utterance, act="yes")
-        if read.sure:
-            return replace(read, steps=(yes, *read.steps))
-        proposed = (yes, *(one for step in read.steps for one in step.proposed))
-        return replace(_unsure(utterance, proposed), note=read.note)
+        return replace(read, steps=(yes, *read.steps)) if read.sure else None
 
     def fills(self, utterance: str, view: View) -> Reading | None:
         """The reading of a message that gives slots their values and does nothing else.
@@ -313,6 +312,9 @@ def _only_tells(one: Tried, utterance: str) -> bool:
     roots = [done for done in made if isinstance(done, Add) and done.parent is None]
     if len(roots) != 1 or not all(isinstance(done, Add) for done in made) or roots[0].value is not None:
         return False
+    parts = [done.value for done in made if isinstance(done, Add) and done is not roots[0]]
+    if any(value is None or kind_of(value) in ("date", "time") for value in parts):
+        return False  # 'We're off to Whitby on Friday, Jean and I': a plan
     name = roots[0].title
     person = name.istitle() or name.lower().startswith("my ") or name.lower() in ME
     return person and tells(utterance)

@@ -26,6 +26,7 @@ _SETTING = word_set("set change switch raise lower update")  # 'Set the goal to 
 _LONGEST = 12  # words of a title that is a name, and no sentence
 _SENTENCE = word_set("i we they you he she it's that which who i've we've they've i'm we're they're ve")
 _POINTING = word_set("them it they he she here there")  # 'them green', 'here by May 5': a leftover, no name
+_PLACING = ("from", "to")  # slots that are called by their preposition: from York
 _MEASURED = ("amount", "date", "time", "duration")  # kinds of values that are not exchanged for a name
 _MEASURES = word_set(
     """tba tbd tbc open unknown unclear free included nothing none later soon asap noon midnight midday
@@ -46,7 +47,7 @@ def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) ->
         _is_no_name(text)
         for one in operations
         if isinstance(one, Add | Update)
-        for text in (one.title, one.value)
+        for text in (None if one.title in _PLACING else one.title, one.value)
     ):
         return False
     named = sum(isinstance(one, Add) and one.value is None for one in operations)

@@ -45,18 +45,13 @@ from .plain import (
 )
 from .questions import Questions
 from .resolver import POINTING, bare, content
-from .shifting import Shifting
+from .shifting import Shifting, is_relative
 from .splitting import Splitting
 
-_RELATIVE = re.compile(
-    r".*\b(?:earlier|later|sooner|more|less|fewer|extra|longer|shorter|cheaper|further)\b(?! than)",
-    re.IGNORECASE,
-)
 _OPEN = re.compile(r"\b(?:what|anything|which|who|how)\b", re.IGNORECASE)
 _SUBJECTS = word_set("i we you he she it they this that")
 _INVITED = re.compile(r"\binvit(?:e|es|ed|ing)\b", re.IGNORECASE)
 _ANOTHER = re.compile(r"(?:an?|another)\s", re.IGNORECASE)
-_TO = re.compile(r"\b(?:change|switch|swap|make)\b.*\b(?:to|into)\b", re.IGNORECASE)
 _COUNTED = re.compile(r"\s*(\S+)\s+((?:[^\W\d]|[ '’-])+)")
 _TELLS_MORE = re.compile(
     r"\bfrom [A-Z]|\bfor \w+ (?:people|persons|guests)\b"
@@ -172,6 +167,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             if not items and (clause.all("VP")):
                 self._read_set(clause)
             return
+        clause, each = self._of_each(clause)
         paired = any(span.pair for span in titles)
         for span in titles:
             title, last = with_amount(clause, span), span is titles[-1]
@@ -195,6 +191,22 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             if last and items:
                 kind = "participant" if with_people(clause) else "item"
                 self._act("add", within_task=node.id, items=items_of(items, kind=kind))
+                self._set_each(each, node)
+
+    def _of_each(self, clause: Clause) -> tuple[Clause, list[tuple[Mention, list[Detail]]]]:
+        """A clause without the values that each of several items has, and these: 'review by June 1, ...'."""
+        items = clause.all("I")
+        each = self._ofitems_of(clause) if len(items) > 1 and not clause.all("S") else []
+        if len(each) < len(items) or not each or any(span.pair for span in clause.mentions):
+            return clause, []
+        rest = (one for one in clause.mentions if one.role != "V" or one.start < items[0].start)
+        return replace(clause, mentions=tuple(rest)), each
+
+    def _set_each(self, each: Sequence[tuple[Mention, list[Detail]]], whole: TaskNode) -> None:
+        """Give items of a task their own values."""
+        for span, told in each:
+            if (node := self.which(bare(span.text), within=self.graph[whole.id])) is not None:
+                self._act("set", task=node.id, details=tuple(told))
 
     def _told_otherwise(self, node: TaskNode, told: Sequence[Detail]) -> bool:
         """Whether a task has another value in a slot than is told of something new."""
@@ -238,6 +250,9 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         return found.node if said == held or (found.named > 0.99 and said <= held) else None
 
     def _read_add(self, clause: Clause) -> None:
+        if not clause.all("IP") and (amounts := clause.all("V")) and all(map(is_relative, amounts)):
+            self._read_shift(clause)  # 'Rochdale wants two more'
+            return
         clause = self._as_item(clause)
         whole = self.place(clause) or (self.meant(one(clause, "T")) if one(clause, "T") else None)
         whole = whole or (self._container() if not one(clause, "TW") else None)
@@ -256,10 +271,8 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         people = self._invites(clause, whole) if clause.all("I") else clause.all("P")
         kind = "participant" if people else "item"
         self._act("add", within_task=whole.id, items=items_of(items, kind=kind))
-        for span, told in self._ofitems_of(clause):
-            node = self.which(bare(span.text), within=self.graph[whole.id])
-            if node is not None:
-                self._act("set", task=node.id, details=tuple(told))
+        self._in_order(clause, whole, items)
+        self._set_each(self._ofitems_of(clause), whole)
         if clause.all("I") and clause.all("P"):
             for span in clause.all("I"):
                 if (node := self.which(bare(span.text), within=whole)) is not None:
@@ -296,7 +309,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         if clause.all("C") and not clause.all("V"):
             self._read_same(clause)
             return
-        if len(clause.all("V")) == 1 and _RELATIVE.fullmatch(one(clause, "V")):
+        if len(clause.all("V")) == 1 and is_relative(clause.all("V")[0]):
             self._read_shift(clause)
             return
         if self._tells_facts(clause):
@@ -306,27 +319,13 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         for node in targets:
             if self._in_title(node, clause):
                 continue
-            for told in self._details(clause):
+            details = self._details(clause)
+            if is_slot(node) and {"date", "time"} <= {told.slot for told in details}:
+                node = self.task_of(node)  # 'the exam moved to 21 Nov 8.10', where that names its day
+            for told in details:
                 self._set_one(node, told, clause, named=bool(clause.all("S")))
             for told in self._people(clause):
                 self._act("set", task=self.task_of(self.graph[node.id]).id, details=(told,))
-
-    def _in_title(self, node: TaskNode, clause: Clause) -> bool:
-        """Whether a word of a title was exchanged: 'the grey tiles to green', 'yellow, not green'."""
-        new, old = one(clause, "V"), one(clause, "O")
-        said = node.title.lower().split()
-        if (
-            not old
-            and len(said) == 2
-            and _TO.search(clause.text)
-            and content(one(clause, "T")) == content(node.title)
-        ):
-            old = node.title.split()[0]
-        plain = len(new.split()) == 1 and kind_of(new) is None and not clause.all("SP")
-        if node.value is not None or not plain or len(said) < 2 or old.lower() not in said:
-            return False
-        self._act("replace", task=node.id, old=old, value=new)
-        return True
 
     def _tells_facts(self, clause: Clause) -> bool:
         """Carry out a clause of values that are of no task, where nothing else is spoken of.
@@ -428,16 +427,6 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         named = [node for node in tasks_named(self.graph, said) if set(content(node.title)) <= said]
         return named[0] if len(named) == 1 else None
 
-    def _read_rename(self, clause: Clause) -> None:
-        node = self.meant(one(clause, "TO"), slots=True, within=self.place(clause))
-        if node is None:
-            raise Doubt("What should have another name?")
-        name = next(iter(clause.all("V")), None)
-        said = name.text.strip(" .,!?;:") if name is not None and name.start else ""
-        named = re.match(r"[A-Z]\w* [A-Z]", said)  # 'Our Town' keeps its first word
-        value = said if named else one(clause, "V")
-        self._act("set", task=node.id, value=value)
-
     def _read_yes(self, _: Clause) -> None:
         self._act("yes")
 
@@ -445,5 +434,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         self._act("no")
 
     def _read_unsure(self, clause: Clause) -> None:
+        if not any(map(str.isalnum, clause.text)):
+            return  # a picture says nothing by itself
         whole = len(clause.text) + 5 > len(self.said)
         raise Doubt(NOT_UNDERSTOOD if whole else f"What do you mean by “{clip(clause.text.strip())}”?")

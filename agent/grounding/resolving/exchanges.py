@@ -20,13 +20,14 @@ from taskloom.memory.tasks import TaskNode, made_at
 from taskloom.memory.words import words
 
 from .giving import NOUNS, Giving
-from .people import ME
+from .people import ME, SOMEBODY
 from .plain import one
 from .resolver import POINTING, bare, content
 
 _EVERYWHERE = re.compile(
     r"\b(?:every\w*|all|any|anything|anywhere|each|throughout|wherever)\b", re.IGNORECASE
 )
+_TO = re.compile(r"\b(?:change|switch|swap|make)\b.*\b(?:to|into)\b", re.IGNORECASE)
 _OF_SLOTS = ("date", "time", "place", "who", "deadline", "price", "duration", "number")
 
 
@@ -116,6 +117,8 @@ class Exchanges(Giving):
             if named:
                 sooner = 1 if heard == self.said else -1  # before, who was named first was spoken of
                 return max(named, key=lambda one: sooner * max(_last(stems, word) for word in content(one)))
+        if pronoun.lower() in SOMEBODY:
+            raise Doubt(f"Who is “{pronoun}”?")
         return pronoun
 
     def _task_of_member(self, node: TaskNode, new: str) -> TaskNode | None:
@@ -168,6 +171,33 @@ class Exchanges(Giving):
         if slot is None:
             raise Doubt(f"What should {new} take the place of?")
         self._act("set", task=slot.id, value=new)
+
+    def _read_rename(self, clause: Clause) -> None:
+        node = self.meant(one(clause, "TO"), slots=True, within=self.place(clause))
+        if node is None:
+            raise Doubt("What should have another name?")
+        name = next(iter(clause.all("V")), None)
+        said = name.text.strip(" .,!?;:") if name is not None and name.start else ""
+        named = re.match(r"[A-Z]\w* [A-Z]", said)  # 'Our Town' keeps its first word
+        value = said if named else one(clause, "V")
+        self._act("set", task=node.id, value=value)
+
+    def _in_title(self, node: TaskNode, clause: Clause) -> bool:
+        """Whether a word of a title was exchanged: 'the grey tiles to green', 'yellow, not green'."""
+        new, old = one(clause, "V"), one(clause, "O")
+        said = node.title.lower().split()
+        if (
+            not old
+            and len(said) == 2
+            and _TO.search(clause.text)
+            and content(one(clause, "T")) == content(node.title)
+        ):
+            old = node.title.split()[0]
+        plain = len(new.split()) == 1 and kind_of(new) is None and not clause.all("SP")
+        if node.value is not None or not plain or len(said) < 2 or old.lower() not in said:
+            return False
+        self._act("replace", task=node.id, old=old, value=new)
+        return True
 
     def _read_swap(self, clause: Clause) -> None:
         people, things = clause.all("P"), clause.all("T")

@@ -31,7 +31,7 @@ from .resolver import POINTING, content
 _MENDS = re.compile(
     r"^(?:[\w ]{1,20}:)?\W*(?:(?:hm+|oh|ah|ok|okay|well|hey|so|um|uh|and|but)\b\W*)*"
     r"(?:no|nope|nah|not|actually|sorry|wait|make (?:it|that)|rather|or rather|correction|instead|i mean"
-    r"|better|let['’]?s (?:make|say|go with|take|use|have))\b|\binstead\b|\brather\b",
+    r"|better|let['’]?s (?:make|say|go with|take|use|have))\b|\binstead\b|\brather\b|\bmake (?:it|that)\b",
     re.IGNORECASE,
 )
 OF_KIND = {"amount": "price", "count": "number"}

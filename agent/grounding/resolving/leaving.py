@@ -14,6 +14,7 @@ from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.steps import Detail
 from taskloom.memory.operations import Complete, Remove, undoable
 from taskloom.memory.present import bare_name
 from taskloom.memory.tasks import TaskNode
@@ -25,6 +26,7 @@ from .plain import one, words_outside
 from .resolver import POINTING, bare, content
 
 _PROGRESS = frozenset(("progress", "status", "state"))
+_PARTLY = re.compile(r"\b(?:half(?:[ -]?way)?|partly|two thirds|almost|nearly)\b(?! past)", re.IGNORECASE)
 _FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
 _EVERYTHING = re.compile(r"(?:everything|(?:the )?(?:whole )?lot|all)", re.IGNORECASE)
 _EACH = re.compile(r"(?:all|every\w*|any\w*|the rest|rest)\b", re.IGNORECASE)
@@ -204,6 +206,11 @@ class Leaving(Owning):
             return
         if clause.all("E") and (beside := self._all_but(clause)):
             self._act_on("done", beside)
+            return
+        if (partly := _PARTLY.search(words_outside(clause, "TI"))) and clause.all("TI"):
+            told = Detail(slot="progress", value=f"{partly[0].strip()} done")
+            for node in self.each(clause, roles="TI"):
+                self._act("set", task=node.id, details=(told,))
             return
         done = {node.id: node for node in self._meant_done(clause)}
         self._act_on("done", done.values())

@@ -20,6 +20,10 @@ _AFTER = re.compile(
     r"\b(?:after|once|until|when|as soon as|following)\W+(?:the\s+|my\s+|our\s+)?$", re.IGNORECASE
 )
 _IN_ORDER = re.compile(r"\bthen\b|\b(?:in|strict)(?: (?:that|this|the))? (?:order|sequence)\b", re.IGNORECASE)
+_ORDERED = re.compile(
+    r"\bin (?:(?:exactly|just) )?(?:that|this|the following) (?:order|sequence)\b", re.IGNORECASE
+)
+_ARROW = re.compile(r"\S\s*(?:[-=]+>|→|➡)\s*\S")
 _THAT = re.compile(r"(?:that|this|those|these)\s+\w", re.IGNORECASE)
 _SAME = re.compile(r"^same\s+", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
@@ -75,6 +79,16 @@ class Linking(Giving):
             if before.id != after.id:
                 self._act("need", task=after.id, items=items_of([before.title], [before.id]))
                 self.later = after.id
+
+    def _in_order(self, clause: Clause, whole: TaskNode, titles: Sequence[str]) -> None:
+        """Let what was added wait for each other where a clause says so: 'beta -> review -> launch'."""
+        if len(titles) < 2 or not (_ORDERED.search(clause.text) or _ARROW.search(clause.text)):
+            return
+        steps = [
+            node for title in titles if (node := self.which(title, within=self.graph[whole.id])) is not None
+        ]
+        for before, after in pairwise(steps):
+            self._act("need", task=after.id, items=items_of([before.title], [before.id]))
 
     def _in_link(self, name: str) -> TaskNode | None:
         """The task that a link names: half of the words are in it, or all of its title is said.

@@ -98,8 +98,20 @@ _VERB = re.compile(
 _LEADS_ON = re.compile(r"(?<=\w)\s+(?:for|to|of|with|from|at|into)$", re.IGNORECASE)
 
 
+_BEGINS = re.compile(
+    r"(?<=\w)\s+(?:(?:i|we|they|you)['’](?:ve|m|re|ll|d)|(?P<who>i|we|they|he|she|you))$", re.IGNORECASE
+)
+_GOES = re.compile(
+    r"\s+(?:need|have|want|must|should|will|would|can|could|got|gotta|am|was|are|were|has|had|is|might|may)\b",
+    re.IGNORECASE,
+)
+
+
 def _cut(clause: Clause, mention: Mention) -> Mention:
-    """A mention without the preposition that leads on to the next one: 'book a van for' 'the move'."""
+    """A mention without what begins another one: 'book a van for' 'the move', 'Tenby I' need to book."""
+    begins, behind = _BEGINS.search(mention.text), clause.text[mention.start + len(mention.text) :]
+    if begins is not None and (begins["who"] is None or _GOES.match(behind)):
+        return replace(mention, text=mention.text[: begins.start()])
     cut = _LEADS_ON.search(mention.text) if mention.role in "TI" else None
     end = mention.start + len(mention.text)
     follows = any(
@@ -114,6 +126,7 @@ def _cut(clause: Clause, mention: Mention) -> Mention:
 def tidy(clause: Clause) -> Clause:
     """A clause without mentions that say nothing; names are whole, the two ends of a range are one value."""
     kept: list[Mention] = []
+    clause = _spared(clause)
     for mention in (_cut(clause, one) for one in _whole(clause)):
         if set(mention.text.lower().split()) <= _EMPTY or not re.search(r"\w", mention.text):
             continue
@@ -150,6 +163,25 @@ def tidy(clause: Clause) -> Clause:
                 continue
         kept.append(mention)
     return _with_names(replace(clause, mentions=tuple(kept)))
+
+
+_EXCEPT = re.compile(
+    r"\b(?:except|bar|apart from|other than|all but)(?: for)? (?:(?:the|my|our) )?$", re.IGNORECASE
+)
+
+
+def _spared(clause: Clause) -> Clause:
+    """A clause whose things after 'except' are those that it leaves out: 'cancel all except Oldham'."""
+    if clause.act not in ("remove", "done", "hold"):
+        return clause
+    kept: list[Mention] = []
+    for mention in clause.mentions:
+        end = kept[-1].start + len(kept[-1].text) if kept else 0
+        gap = clause.text[end : mention.start].strip()
+        listed = bool(kept) and kept[-1].role == "E" and _AND.fullmatch(gap)
+        spared = mention.role in "TIP" and (listed or _EXCEPT.search(clause.text[: mention.start]))
+        kept.append(replace(mention, role="E") if spared else mention)
+    return replace(clause, mentions=tuple(kept))
 
 
 def _with_names(clause: Clause) -> Clause:
@@ -284,7 +316,8 @@ def split_by_thing(clause: Clause) -> tuple[Clause, ...]:
 def with_amount(clause: Clause, thing: Mention) -> str:
     """A thing with the amount right before it: '6 kg cod'; without an article."""
     for value in clause.all("V"):
-        if right_before(clause, value, thing):
+        dated = kind_of(value.text) == "date" and " " in value.text.strip()
+        if right_before(clause, value, thing) and not dated and thing.text.lower() not in POINTING:
             return bare(clause.text[value.start : thing.start + len(thing.text)])
     return bare(thing.text)
 

@@ -178,6 +178,8 @@ class Questions(Counting):
             said = set(content(name))
             other = len(said) > 1 and not said <= set(words(f"{node.title} {node.value}"))
             return (self.task_of(node), name) if other and self._is_another(name, node) else (node, None)
+        if slot and kind_held(node) == slot_name(slot) and set(content(name)) <= set(content(node.title)):
+            return node, None  # 'what time is the taxi', which is at 16:45
         if slot and not set(content(slot)) & set(content(node.title)):
             return self.task_of(node), slot  # 'the shelf mark for the loan of Small Thunder'
         return node, slot

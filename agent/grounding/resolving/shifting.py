@@ -15,7 +15,7 @@ from taskloom.agent.language.typed import kind_of, parse_measure
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import kind_held
-from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
@@ -79,12 +79,27 @@ _PRICES = frozenset(words("price cost fee pay rate budget amount limit admission
 _NUMBER = re.compile(rf"[\d.,£$€]+|\b(?:{'|'.join(values.NUMBER_WORDS)}|an?|one|couple of)\b", re.IGNORECASE)
 
 
+_RELATIVE = re.compile(
+    r".*\b(?:earlier|later|sooner|more|less|fewer|extra|longer|shorter|cheaper|further)\b(?! than)",
+    re.IGNORECASE,
+)
+
+
+def is_relative(value: Mention) -> bool:
+    """Whether a value is an amount that is added or taken off: 'an hour later', '2 more'."""
+    return _RELATIVE.fullmatch(bare(value.text)) is not None
+
+
 class Shifting(Giving):
     """Amounts that are added and taken off."""
 
     def _read_shift(self, clause: Clause) -> None:
         for part in _each_amount(clause):
-            self._shift_one(part)
+            plain = one(part, "V")
+            if part is not clause and not values.duration_of(plain) and not _MEASURE.search(part.text):
+                self.read(replace(part, act="set"))  # 'they moved us to pitch 2, and an hour later'
+            else:
+                self._shift_one(part)
 
     def _shift_all(self, clause: Clause, sign: str, amount: str) -> bool:
         """Move every date or time of all that is there: 'everything two days later'."""
@@ -119,6 +134,8 @@ class Shifting(Giving):
             raise Doubt("By how much?")
         if (thing := _counted_thing(clause)) and values.number_of(amount) == values.number_of(value):
             amount = f"{amount} {thing}"  # 'one more lesson' is none of its price
+            if self._in_value(node, thing, sign, amount):
+                return
         if not clause.all("TSW") and (counted := self._counted(node, sign, amount)) is not None:
             node = counted
         whose = one(clause, "S") and set(content(one(clause, "S"))) <= set(content(node.title))
@@ -165,6 +182,17 @@ class Shifting(Giving):
         found = self.best(things, slots=True, within=self.graph.root(node.id))
         return found.node if found is not None and found.named > 0.79 else None
 
+    def _in_value(self, node: TaskNode, thing: str, sign: str, amount: str) -> bool:
+        """Change the one value of a plan that counts a thing: 'two fewer gardens' of eight gardens."""
+        said, slots = set(content(thing)), self.graph.subtree(self.graph.root(node.id).id)
+        held = [slot for slot in slots if slot.value and said & set(words(slot.value))]
+        held = [slot for slot in held if values.number_of(slot.value or "") is not None]
+        if len(held) != 1 or kind_held(held[0]) not in (None, "count"):
+            return False
+        if (new := values.shift_number(held[0].value or "", sign, amount)) is not None:
+            self._moved(held[0], new)
+        return new is not None
+
     def _moved(self, slot: TaskNode, new: str) -> None:
         """A slot's new value; a title that counts the same goes along: '3 eggs', number 3."""
         task, was = self.task_of(slot), values.number_of(slot.value or slot.title)
@@ -185,6 +213,11 @@ class Shifting(Giving):
         if numbered and values.number_of(node.title) is not None and values.duration_of(amount) is None:
             raise Doubt(f"What should change by {amount}?")  # 'version 2' counts nothing
         counts = values.duration_of(amount) is None and values.number_of(node.title) is None
+        things = set(content(_NUMBER.sub(" ", amount))) - _MONEY
+        if counts and things and "amount" in kinds and "count" not in kinds:
+            raise Doubt(
+                f"What of {self.describe(node)} should change by {amount}?"
+            )  # no price does by things
         if counts and kinds and kinds <= {"date", "time", "duration"}:
             raise Doubt(f"What of {self.describe(node)} should change by {amount}?")
 
@@ -252,6 +285,13 @@ def _each_amount(clause: Clause) -> list[Clause]:
         pairs = list(zip(amounts, things, strict=True))
     elif len(amounts) == 1 and len(clause.all("T")) > 1 and not clause.all("S"):
         pairs = [(amounts[0], thing) for thing in things]
+    elif len(amounts) > 1 and len(things) < 2:
+        starts = [0, *(amount.start for amount in amounts[1:])]
+        texts = [clause.text[:end] for end in (*starts[1:], None)]
+        return [
+            replace(clause, text=" " * start + text[start:], mentions=(*rest, *things, amount))
+            for start, text, amount in zip(starts, texts, amounts, strict=True)
+        ]
     else:
         return [clause]
     return [replace(clause, mentions=(*rest, *pair)) for pair in pairs]
@@ -280,7 +320,7 @@ def _change(clause: Clause, value: str) -> tuple[str, str]:
 
 def _counted_thing(clause: Clause) -> str:
     """The thing that an amount stands right before: 'lesson' of 'one more lesson'; '' for none."""
-    value, things = next(iter(clause.all("V")), None), clause.all("T")
+    value, things = next(iter(clause.all("V")), None), clause.all("TS")
     if value is None or kind_of(value.text) not in (None, "count"):
         return ""
     return next((bare(thing.text) for thing in things if right_before(clause, value, thing)), "")
