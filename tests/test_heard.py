@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from taskloom.agent.reading.heard import LAST_WORDS, PLAN_WORDS, TITLES, heard, joined, listed, titles
+from taskloom.agent.reading.spelling import written_out
 from taskloom.agent.turn.reading import View
 from taskloom.memory.operations import Add, Remove, apply
 from taskloom.memory.tasks import TaskGraph
@@ -47,3 +48,14 @@ def test_the_last_reply_comes_after_the_plan() -> None:
 def test_a_large_plan_is_cut() -> None:
     assert listed(f"task {number}" for number in range(99)).count(";") == TITLES - 1
     assert len(listed("one two three four five" for _ in range(99)).replace(";", "").split()) <= PLAN_WORDS
+
+
+def test_lists_in_lines_and_short_forms_are_written_out() -> None:
+    assert (
+        written_out("Visit\n- 22 April\n- demo 14:00\n- taxi 16:45")
+        == "Visit: 22 April, demo 14:00, taxi 16:45"
+    )
+    assert written_out("1. book hall\n2. invite Ann") == "book hall, invite Ann"
+    assert written_out("bins b4 2moro") == "bins before tomorrow"
+    for kept in ("one\n\nTwo whole sentences. And one more!", "B4 paper", "see /b4/x"):
+        assert written_out(kept) == kept

@@ -15,7 +15,6 @@ from openai import InternalServerError
 from pydantic import SecretStr
 
 from taskloom.agent.acting.index import HybridIndex
-from taskloom.agent.reading.spelling import written_out
 from taskloom.memory.embed import MiniLM
 from taskloom.tools.bank import Collection
 from taskloom.tools.errors import ToolError
@@ -348,14 +347,3 @@ def test_the_model_reads_on_with_its_notes(handbook: Collection) -> None:
 def test_a_model_that_is_away_is_the_callers_to_know() -> None:
     with OpenAIServer([Fault(500)]) as server, pytest.raises(InternalServerError):
         chat(server)("When?", SHOWN, "")
-
-
-def test_lists_in_lines_and_short_forms_are_written_out() -> None:
-    assert (
-        written_out("Visit\n- 22 April\n- demo 14:00\n- taxi 16:45")
-        == "Visit: 22 April, demo 14:00, taxi 16:45"
-    )
-    assert written_out("1. book hall\n2. invite Ann") == "book hall, invite Ann"
-    assert written_out("bins b4 2moro") == "bins before tomorrow"
-    for kept in ("one\n\nTwo whole sentences. And one more!", "B4 paper", "see /b4/x"):
-        assert written_out(kept) == kept
