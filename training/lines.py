@@ -22,13 +22,15 @@ SPENT = Path(__file__).parent / "spent"  # only read, without changes: tests tha
 
 SPLITS = {
     "train": (
-        "architect", "campus", "caterer", "chef", "clerk", "coach", "community", "coordinator",
-        "customer", "devops", "dispatcher", "driver", "electrician", "engineer", "eventmanager",
-        "family", "farmer", "florist", "grandmother", "headteacher", "household", "journeys",
-        "landlord", "lead", "ledger", "marketer", "newlywed", "nurse", "office", "organist",
-        "parent", "photographer", "producer", "removals", "runner", "salon", "shelter", "shops",
-        "signalman", "stage", "steward", "student", "teams", "teen", "trader", "trades",
-        "traveller", "treasurer", "undecided",
+        "architect", "bikes", "bouquets", "campus", "caterer", "chef", "clerk", "coach",
+        "community", "coordinator", "customer", "devops", "dispatcher", "driver", "dungeon",
+        "electrician", "engineer", "eventmanager", "family", "farmer", "fickle", "florist",
+        "grandmother", "headmistress", "headteacher", "household", "journeys", "labassistant",
+        "landlord", "lead", "ledger", "lettings", "marketer", "newlywed", "nurse", "office",
+        "organist", "parent", "photographer", "physio", "producer", "publandlady", "removals",
+        "runner", "salon", "sevilla", "shelter", "shops", "shutter", "signalman", "stage",
+        "steward", "student", "teams", "teen", "threekids", "trader", "trades", "traveller",
+        "treasurer", "turbines", "undecided",
     ),
     "calibration": ("choir", "deskwork", "ecologist", "events", "guide", "mixed", "translator"),
     "test": ("beekeeper", "organiser", "project"),
