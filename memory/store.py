@@ -36,6 +36,7 @@ _PREFIX = "taskloom-"
 _NEXT = "-next"  # name of a collection that is being embedded anew
 _STREAM = "-stream"  # name of a collection without records, whose metadata have the user's stream
 _WARM = 100_000  # records kept in memory, over all users; about 3 KB each
+_INDEXES = 16  # of Chroma's own that stay in memory: they are written and never asked
 _PATIENCE = 60  # seconds until a server must have answered
 _PAGE = 500  # collections listed at a time
 _NAMED = 10_000  # marks in one query: SQLite takes some 30,000, but from here on to read all is faster
@@ -415,7 +416,8 @@ def _open(folder: Folder) -> Client:
     folder.mend()
     system = System(_settings(persist_directory=str(folder.path), is_persistent=True))
     system.instance(ProductTelemetryClient)  # type: ignore[type-abstract]
-    system.instance(ServerAPI)  # type: ignore[type-abstract]
+    api: Any = system.instance(ServerAPI)  # type: ignore[type-abstract]
+    api.hnsw_cache_size = _INDEXES  # of a fifth of all file handles: 3 MB for each user who has written
     system.start()
     folder.keep_private()
     return Client.from_system(system)

@@ -31,12 +31,10 @@ _MANY = 6  # clauses: more than these have their acts varied one at a time
 class Way:
     """A way to read a text of w words: tags [w], clauses as words, and their acts.
 
-    parts: log-probabilities of the tags, of where clauses begin, and of the acts. weakest: of the two least
-    sure tags, the least sure beginning and the least sure act.
+    parts: log-probabilities of the tags, of where clauses begin, and of the acts.
     """
 
     parts: tuple[float, float, float]
-    weakest: tuple[float, float, float, float]
     tags: tuple[int, ...]
     clauses: tuple[Range, ...]
     acts: tuple[int, ...]
@@ -75,27 +73,11 @@ def likeliest(
     for (row, clauses), (lost, less) in cut.items():
         scores = np.stack([acts[one] for one in clauses])
         top = float(scores.max(1).sum())
-        weak = _weakest(tags, begins, row, clauses)
         found += [
-            Way(
-                (best[0] - lost, best[1] - less, top - under),
-                (*weak, float(scores[range(len(chosen)), chosen].min())),
-                row, clauses, chosen,
-            )
+            Way((best[0] - lost, best[1] - less, top - under), row, clauses, chosen)
             for under, chosen in choices(scores, _ACTS if several else 1)
-        ]  # fmt: skip
+        ]
     return [found[0], *heapq.nlargest(limit - 1, found[1:], key=lambda one: one.sure)]
-
-
-def _weakest(
-    tags: Numbers, begins: Numbers, row: Sequence[int], clauses: Sequence[Range]
-) -> tuple[float, float, float]:
-    """The log-probabilities of the two least sure tags of a row, and of the least sure beginning."""
-    own = np.sort(tags[range(len(row)), row])
-    begun = np.zeros(len(row), int)
-    begun[[first for first, _ in clauses]] = 1
-    marks = begins[range(1, len(row)), begun[1:]]
-    return float(own[0]), float(own[min(1, len(own) - 1)]), float(marks.min(initial=0.0))
 
 
 def paths(scores: Numbers, follows: Numbers, inner: NDArray[np.bool_], limit: int) -> Ways:

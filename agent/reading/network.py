@@ -142,7 +142,7 @@ class Network:
                     clause(*place, way.tags[slice(*place)], act)
                     for place, act in zip(way.clauses, way.acts, strict=True)
                 ),
-                math.exp(min(way.sure, 0)), vector, way.parts, way.weakest,
+                math.exp(min(way.sure, 0)), vector, way.parts,
             )
             for way in ways
         )  # fmt: skip

@@ -139,7 +139,6 @@ def _parse_signs(text: str, mine: Candidate) -> dict[str, float]:
     spans = sum(len(mention.text) for clause in clauses for mention in clause.mentions)
     asked = [clause for clause in clauses if clause.act.startswith("ask.")]
     roles, begins, chosen = (max(one, -14) for one in mine.parse.parts)
-    weakest = (max(one, -8) for one in mine.parse.weakest)
     return {
         "log probability": sure,
         "per clause": sure / max(1, len(clauses)),
@@ -152,7 +151,6 @@ def _parse_signs(text: str, mine: Candidate) -> dict[str, float]:
         "roles": roles,
         "begins": begins,
         "acts": chosen,
-        **dict(zip(("weakest role", "next weakest", "weakest begin", "weakest act"), weakest, strict=True)),
         "asked of nothing": sum(not clause.mentions for clause in asked),
         "asks": len(asked) - text.count("?"),
         "mentions": max((len(clause.mentions) for clause in clauses), default=0),

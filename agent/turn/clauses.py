@@ -40,13 +40,9 @@ class Parse:
 
     vector: what the network made of the whole [d], to tell its kind; () for none. parts: the logarithms of
     what the probability is the product of: that of the roles, of where clauses begin, and of their acts.
-    weakest: those of the two least sure roles, the least sure beginning and the least sure act.
     """
 
     clauses: tuple[Clause, ...]
     probability: float
     vector: tuple[float, ...] = field(default=(), compare=False, repr=False)
     parts: tuple[float, float, float] = field(default=(0.0, 0.0, 0.0), compare=False, repr=False)
-    weakest: tuple[float, float, float, float] = field(
-        default=(0.0, 0.0, 0.0, 0.0), compare=False, repr=False
-    )
