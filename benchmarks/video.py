@@ -35,6 +35,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 from talks import Question, Talk, talk_of
+from wordings import WORDINGS
 
 from taskloom.agent.graph.wiring import longterm_of
 from taskloom.agent.recall.longterm import LongTerm
@@ -229,7 +230,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--talks", type=int, default=60)
-    parser.add_argument("--wording", choices=("seen", "other", "fresh"), default="fresh")
+    parser.add_argument("--wording", choices=tuple(WORDINGS), default="fresh")
     given = parser.parse_args()
     found = measured(given.seed, given.talks, given.wording)
     print(json.dumps(found, indent=2)) if given.json else show(found)
