@@ -1,6 +1,6 @@
 """Four ways to say the same for `talks.py`: lines and questions by kind of topic. Data only.
 
-`SEEN` and `OTHER` are what the rules of the answers were mended with, and later `FRESH`, which had been opened
+`SEEN` and `OTHER` are what the rules of the answers were mended with, and later `FRESH`, which was opened
 once before. `LATER` was written before those changes; only the figures of it were looked at.
 """
 
