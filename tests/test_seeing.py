@@ -130,7 +130,9 @@ def test_a_recording_is_looked_at(longterm: LongTerm, film: Path, subtests: pyte
                 assert start - 40 < min(at) <= max(at) < end  # a frame is on for 40 ms
         with subtests.test("what cannot be"):
             wrong: dict[str, dict[str, Any]] = {
-                "9000 ms": {"start_ms": 20_000}, "51 frames": {"frames": 51}, "not 0": {"question": " "},
+                "00:20 is not before the end .* is 00:09 long": {"start_ms": 20_000},
+                "00:05 to 00:03 is no range": {"start_ms": 5_000, "end_ms": 3_000},
+                "51 frames": {"frames": 51}, "not 0": {"question": " "},
                 "no recording 'none'": {"video": "none"},
             }  # fmt: skip
             for told, given in wrong.items():

@@ -328,7 +328,9 @@ def test_commands(invoke: Invoke, tmp_path: Path, subtests: pytest.Subtests) -> 
     for args, said in (
         (("add", tmp_path / "none.srt"), "cannot be read"), (("add", tmp_path), "cannot be read"),
         (("ask", "x", "--video", "none"), "there is no recording 'none'"), (("ask", " "), "is blank"),
-        (("find", "x", "--from", "soon"), "'soon' is no time"), (("forget", "none"), "no recording 'none'"),
+        (("find", "x", "--from", "soon"), "'soon' is no time"),
+        (("find", "x", "--from", "3:00", "--to", "2:00"), "03:00 to 02:00 is no range"),
+        (("find", "x", "--from", "1:00:00"), "it is 13:00 long"), (("forget", "none"), "no recording 'none'"),
     ):  # fmt: skip
         with subtests.test(said):
             assert said in invoke(*args, code=2).output

@@ -182,7 +182,7 @@ class Recordings:
             k: how many at most.
 
         Raises:
-            ToolError: there is no such recording, or the query or k cannot be used.
+            ToolError: there is no such recording, or the query, k or range cannot be used.
             StoreError: the store cannot be read.
         """
         found = within(moments_in(self._of(video)), start_ms=start_ms, end_ms=end_ms, who=who)
