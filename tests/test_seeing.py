@@ -330,6 +330,13 @@ def test_captions_are_made_as_a_recording_is_added(
             "A poster: the walrus is grey.",
         )
         assert (found["start"], found["end"]) == (0.0, pytest.approx(3.0, abs=0.2))
+        (tmp_path / "other.srt").write_text("1\n00:00:04,000 --> 00:00:05,000\nThe yak is woolly.\n")
+        assert (
+            "Kept 2 captions made earlier." in run("add", film, "--transcript", tmp_path / "other.srt").stdout
+        )
+        told = json.loads(run("add", film, "--json").stdout)
+        assert (told["captions"], told["captions_kept"]) == (0, 2)
+        assert len(server.requests) == 2
         monkeypatch.delenv("TASKLOOM_MODEL")
         assert "a caption says “A poster: the walrus is grey.”" in run("ask", "What is the walrus?").output
     with subtests.test("not without a model, and nothing is written"):
@@ -360,6 +367,42 @@ def test_captions_are_made_as_a_recording_is_added(
         assert len(server.requests) == 2
     with subtests.test("no other choice"):
         assert "none" in run("add", film, "--captions", "some", code=2).output
+
+
+def test_captions_of_earlier_are_kept(longterm: LongTerm, film: Path, subtests: pytest.Subtests) -> None:
+    video, name = digest_of(film), film.name
+    recordings = added(longterm, film, captions=Captions({SHOTS[0]: "A wall.", SHOTS[1]: "A tent."}, "m"))
+
+    def again(
+        *texts: str, shots: Sequence[Shot] = SHOTS, **more: Any
+    ) -> tuple[int, list[tuple[int, str, str]]]:
+        lines = [Line(2_000 * n, 2_000 * n + 1_900, text) for n, text in enumerate(texts)]
+        told = recordings.add(name, more.pop("video", video), lines, shots, file=film, **more)
+        return told.kept, [
+            (one.start_ms, one.by, one.text)
+            for scene in recordings.scenes(told.recording.video)
+            for one in scene.evidence
+            if one.source == "caption"
+        ]
+
+    wall, tent = (0, "m", "A wall."), (3_000, "m", "A tent.")
+    with subtests.test("with another transcript, and under another name"):
+        assert again("Hello.", "So it is.", "Good.") == (2, [wall, tent])
+        assert again("All is well, I think.") == (2, [wall, tent])
+    with subtests.test("where its shots cannot be looked for now"):
+        assert again("Hello.", shots=()) == (2, [wall, tent])
+    with subtests.test("a new one takes the place of the old one"):
+        assert again("Hello.", captions=Captions({SHOTS[0]: "A door."}, "n"))[1] == [
+            (0, "n", "A door."),
+            tent,
+        ]
+        assert again("Hello.")[0] == 2
+    with subtests.test("not where its shot is not there any more"):
+        joined = (Shot(0, 6_000, 1_500, ("red",)), SHOTS[2])
+        assert again("Hello.", "So it is.", shots=joined) == (0, [])
+    with subtests.test("nor of another file of that name"):
+        added(longterm, film, captions=Captions({SHOTS[0]: "A wall."}, "m"))
+        assert again("Hello.", video=sha("another")) == (0, [])
 
 
 def test_ask_looks_where_words_do_not_say(film: Path, tmp_path: Path, server: OpenAIServer) -> None:

@@ -93,12 +93,15 @@ def add(
     outdated = _outdate(user, taken.replaced, file.name) if taken.replaced else []
     if as_json:
         more = {"subjects": list(taken.subjects), "replaced": list(taken.replaced),
-                "captions": len(had.texts), "captions_missing": had.missing}  # fmt: skip
+                "captions": len(had.texts), "captions_kept": taken.kept,
+                "captions_missing": had.missing}  # fmt: skip
         print_json({**_plain(taken.recording), **more, "outdated": outdated})
         return
     one = taken.recording
     speakers = f", {', '.join(one.speakers)}" if one.speakers else ""
     typer.echo(_safe(f"Remembered {one.name} as {one.id}: {_length(one)}, {one.scenes} scenes{speakers}."))
+    if taken.kept:
+        typer.echo(f"Kept {taken.kept} caption{'s' * (taken.kept > 1)} made earlier.")
     if taken.subjects:
         typer.echo(_safe(f"Talked of: {', '.join(taken.subjects)}."))
     for former in taken.replaced:
