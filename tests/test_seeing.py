@@ -18,19 +18,27 @@ from pydantic import SecretStr
 from typer.testing import CliRunner, Result
 
 from benchmarks import clips
+from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.cli.main import app
+from taskloom.agent.graph.services import Services, Voice
 from taskloom.agent.graph.wiring import loaded_tools, longterm_of
 from taskloom.agent.models.chat import ModelSettings
 from taskloom.agent.models.eyes import CALLS, Eyes
 from taskloom.agent.models.openai import OpenAIModel
 from taskloom.agent.models.watching import Watched, watch
+from taskloom.agent.reading.local import packaged as local_reader
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.recall.recordings import Recordings
 from taskloom.agent.recall.seeing import Captions, captioned, digest_of
+from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings, settings
+from taskloom.agent.threads.store import Threads
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.state import Turn
 from taskloom.memory.records import Evidence, Scene, now, read_record
 from taskloom.tools.calls import call
 from taskloom.tools.errors import ToolError, UnavailableError
+from taskloom.tools.registry import Registry, equip
 from taskloom.tools.shared import Shared
 from taskloom.tools.video.lines import Line, Shot
 from taskloom.tools.video.looking import BLIND
@@ -303,6 +311,52 @@ def test_an_agent_looks(longterm: LongTerm, film: Path, home: Path, server: Open
         loaded.close()
         assert (made.status, made.text) == ("done", told)
     assert [len(images(request)) for request in server.requests] == [1]
+
+
+def talked(film: Path, home: Path) -> Turn:
+    """A turn without a model that has a recording looked at."""
+    given, longterm = Settings(home=home, tools=home / "agent.yaml"), longterm_of(Settings(home=home))
+    assert given.tools is not None
+    assert longterm is not None
+    home.mkdir(parents=True)
+    given.tools.write_text("tools:\n  - use: taskloom.video\n")
+    Recordings(longterm, "local").add(film.name, digest_of(film), [], SHOTS, file=film)
+    loaded, template = loaded_tools(given, memory=longterm), TemplateResponder()
+    tool = equip(loaded.registry["video_qa"].tool, needs={"question": "destination"}, gives="seen")
+    services = Services(
+        lambda _: Voice(local_reader(), template), template, tools=Equipment(registry=Registry([tool]))
+    )
+    with Taskloom(Threads(home), services) as app:
+        turn = app.talk("Plan a trip. The destination is Rome.")
+    loaded.close()
+    longterm.close()
+    return turn
+
+
+def test_what_looking_costs_is_of_the_turn(
+    film: Path, home: Path, server: OpenAIServer, subtests: pytest.Subtests
+) -> None:
+    cut = Say('{"answer": "A wa', finish="length")
+    for name, replies, status, calls, tokens in (
+        ("an answer", [first_frame], "done", 1, 1),
+        ("a reply that goes back", [Say("no"), first_frame], "done", 2, 2),
+        ("one that is cut off", [cut, first_frame], "done", 2, 2),
+        ("none that can be used", [Say("no")], "failed", 3, 3),
+        ("no answer", [Fault(401)], "failed", 1, 0),
+    ):  # fmt: skip
+        with subtests.test(name):
+            waiting: list[Any] = [*replies]
+
+            def play(body: dict[str, Any], waiting: list[Any] = waiting) -> Reply:
+                reply: Any = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+                return reply(body) if callable(reply) else reply  # type: ignore[no-any-return]
+
+            server.play(play)
+            turn = talked(film, home / name)
+            assert [run.status for run in turn.tool_runs] == [status], turn.tool_runs
+            cost = {"model_calls": calls, "prompt_tokens": 100 * tokens, "completion_tokens": 10 * tokens}
+            assert turn.models == {"m": cost}
+            assert (turn.model_calls, turn.prompt_tokens, turn.completion_tokens) == tuple(cost.values())
 
 
 # ---- commands -------------------------------------------------------------------------------------
