@@ -472,6 +472,30 @@ def test_ask_looks_where_words_do_not_say(film: Path, tmp_path: Path, server: Op
     assert not any(map(is_look, server.requests))
 
 
+def test_ask_tells_that_pictures_were_not_looked_at(
+    film: Path, tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("add", film)
+    words = step("answer")
+    server.play(lambda body: Fault(400) if is_look(body) else steps.pop(0))
+    steps = [step("look", query="Which colour?"), words]
+    told = 'The pictures of film.mp4 were not looked at: the model "m" takes no pictures (400): set TASKLOOM'
+    assert told in run("ask", "Which colour is the wall?").stderr
+    steps = [words]  # it did not want to look
+    assert run("ask", "Which colour is the wall?").stderr == ""
+    monkeypatch.delenv("TASKLOOM_MODEL")
+    asked = run("ask", "Which colour is the wall?")
+    assert asked.stdout == "Nothing in the recordings says so.\n"
+    assert asked.stderr == (
+        "The pictures of film.mp4 were not looked at: set TASKLOOM_MODEL to a model that takes pictures.\n"
+    )
+    (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nThe wall is red.\n")
+    run("add", film)
+    assert run("ask", "What is the wall?").stderr == ""
+    film.unlink()
+    assert run("ask", "Which colour is the tent?").stderr == ""
+
+
 def test_captions_that_fail_in_a_row_are_the_last(clip: Path) -> None:
     many = tuple(Shot(1_000 * n, 1_000 * n + 1_000, 1_000 * n) for n in range(8))
     asked: list[int] = []

@@ -58,7 +58,8 @@ def digest_of(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise ToolError(f"{path} cannot be read: {error}") from error
+        why = getattr(error, "strerror", None) or error  # without the number and the name once more
+        raise ToolError(f"{path} cannot be read: {why}") from error
 
 
 def look(
@@ -148,7 +149,7 @@ def kept(
         Those whose shot, or the segment that they stood in, is there with the same times.
     """
     again = {(shot.start_ms, shot.end_ms) for shot in new.texts}
-    there = {(one.start_ms, one.end_ms) for one in (*shots, *parts)}
+    there = {(shot.start_ms, shot.end_ms) for shot in shots} | {(one.start_ms, one.end_ms) for one in parts}
     return tuple(
         one
         for scene in scenes
