@@ -32,6 +32,8 @@ COURSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (TRIP_ON, TRIP, (TRIP, "June 9 is a holiday.")),
     (TRIP_ON, TRIP, (TRIP, "So the summer party is on June 22.", "Sorry, June 23.")),
     (HOW_MANY, CHAIRS, (CHAIRS, "How old is your father?", "Seventy.")),
+    (HOW_MANY, CHAIRS, (CHAIRS, "What time is it?", "It's two.")),
+    (HOW_MANY, "Fifty.", (CHAIRS, "How many?", "Fifty.")),
     # asked when something is talked of, not when it happens
     ("When do we first learn about the trip?", TRIP, ("Hello.", TRIP, "The trip is on June 9 now.")),
     ("When do we get rid of the bus?", "in May.", ("The bus is loud.", "We get rid of the bus in May.")),

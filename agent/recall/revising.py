@@ -68,7 +68,7 @@ _KNOWN = {"the", "our", "my", "your", "his", "her", "their", "these", "those"}
 _NO_THINGS = """
     think believe guess suppose know mean meant hope remember see says say said yes yeah okay ok well oh right
     only again instead sure maybe perhaps exactly sorry mistake error fault slip day days week weeks month
-    months moment end way these those one ones each let's there's
+    months moment end way these those one ones each much many let's there's
     i'm i'd i'll i've we're we'd we'll we've it's it'll it'd that's
 """
 _NO_THING = STOP.union(_NO_THINGS.split())
@@ -126,14 +126,14 @@ def revised(at: int, told: Sequence[Moment], need: str | None) -> list[int]:
             continue
         another, near = _counts_another(text, value, about), place - course[-1] <= BARE_LINES
         bare = need and near and fold(value) != fold(value_for(need, last.evidence.text) or "")
-        if not another and (revises or (bare and _goes_on(text, value, told[place - 1]))):
+        if not another and (revises or (bare and _goes_on(text, value, about, told[place - 1]))):
             course.append(place)
         elif (named := _named(text, value, another or not need)) and not about & named:
             break  # something else has a value now
     return course
 
 
-def _goes_on(text: str, value: str, before: Moment) -> bool:
+def _goes_on(text: str, value: str, about: set[str], before: Moment) -> bool:
     """Whether a value is of what was spoken of last: alone in its clause, or close behind a pronoun.
 
     Not where it answers a question on something else, or is of the past.
@@ -142,7 +142,8 @@ def _goes_on(text: str, value: str, before: Moment) -> bool:
     words, after = _words(_CLAUSE.split(head)[-1]), _words(_CLAUSE.split(tail)[0])
     if not _NO_THING.issuperset(after) or _PAST.intersection(words) or _known(_words(text)):
         return False
-    if is_question(before) and _known(_words(before.evidence.text)):
+    asked = _about(_words(before.evidence.text)) if is_question(before) else set()
+    if asked and not asked & about:
         return False
     return _NO_THING.issuperset(words) or any(
         word in _PRONOUNS
