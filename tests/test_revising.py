@@ -21,6 +21,10 @@ COURSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("What did they settle on for the hall?", "430.", ("Offer for the hall: 500 euros.", "Sorry, 430.")),
     ("Which date was the audit moved to?", "May 4.", ("The audit is on May 4.",)),
     ("When is the trip?", "back to June 9.", (TRIP, "We are pushing the trip back to June 9.")),
+    (TRIP_ON, "slips to June 9.", (TRIP, "The trip slips to June 9.")),
+    ("What do they charge for the hall?", HALL, (HALL,)),
+    (TRIP_ON, TRIP, (TRIP, "Let's move the trip films to June 9.")),
+    (TRIP_ON, TRIP, (TRIP, "The trip films are on June 9.")),
     # of something else, of the past, repeated, an answer to another question
     (HALL_COST, HALL, (HALL, "The catering stays at 300 euros.", "No, 250.")),
     (HALL_COST, HALL, (HALL, "Eighty lamps.", "No, ninety.")),

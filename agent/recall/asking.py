@@ -70,7 +70,8 @@ _ASKING = """
     straight shortly after before following next thing exactly latest happen happens happening set chosen
 """
 _NEEDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|total|pay|paid|expensive)\b",
+    ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|total|pay|paid|spend|spent|owe"
+                         r"|charg(?:e|ed|es|ing)|expensive)\b",
                          re.IGNORECASE)),
     ("number", re.compile(r"\bhow (?:many|old|long|far|big|large|high)\b|\b(?:amount|number)\b",
                           re.IGNORECASE)),
@@ -279,9 +280,17 @@ def _named(asked: _Asked, text: str) -> bool:
         if all(asked.phrase[n] in words[at + n][1] for n in range(size)):
             first, last = words[at][0].start(), words[at + size - 1][0].end()
             before, after = re.search(r"[\w'’]+(?= ?$)", text[:first]), re.match(r" ?[\w'’]+", text[last:])
+            if after and _is_verb(after[0].strip(), text[:first], text[last + after.end() :]):
+                after = None
             if all(_is_plain(one[0].strip()) for one in (before, after) if one):
                 return True
     return False
+
+
+def _is_verb(word: str, head: str, tail: str) -> bool:
+    """Whether a word behind a noun says what that does: "the launch slips to June" has no other verb."""
+    alone = STOP.issuperset(map(fold, _WORD.findall(head))) and not _STATES.search(tail)
+    return alone and word.endswith("s") and not word.endswith("ss")
 
 
 def _counted(asked: _Asked, need: str | None, text: str) -> bool:
