@@ -1,7 +1,7 @@
-"""Three ways to say the same for `talks.py`: lines and questions by kind of topic. Data only.
+"""Four ways to say the same for `talks.py`: lines and questions by kind of topic. Data only.
 
-`SEEN` and `OTHER` are what the rules of the answers were mended with. `FRESH` was written after that and
-opened once, for the figures that are told.
+`SEEN` and `OTHER` are what the rules of the answers were mended with, and later `FRESH`, which was opened
+once before. `LATER` was written before those changes; only the figures of it were looked at.
 """
 
 from __future__ import annotations
@@ -241,4 +241,87 @@ FRESH = Wording(
         "Where is the {n}?",
     ),
 )
-WORDINGS = {"seen": SEEN, "other": OTHER, "fresh": FRESH}
+LATER = Wording(
+    opened={
+        "date": (
+            "We agreed on {v} for the {n}, if I remember it right.",
+            "The {n} is scheduled for {v}.",
+            "Everybody should keep {v} free, that is the {n}.",
+        ),
+        "price": (
+            "The {n} was offered to us at {v}.",
+            "Somebody wrote {v} next to the {n}.",
+            "If we take the {n}, that is {v}.",
+        ),
+        "count": (
+            "There will be {v} {n}.",
+            "At the moment we have {v} {n}.",
+            "The plan speaks of {v} {n}.",
+        ),
+    },
+    changed={
+        "date": (
+            "The {n} slips to {v}.",
+            "They asked us to hold the {n} on {v}, and I said yes.",
+            "Please note, {v} for the {n} from here on.",
+        ),
+        "price": (
+            "I haggled, the {n} is down to {v}.",
+            "With the discount the {n} comes out at {v}.",
+            "The new quote for the {n} says {v}.",
+        ),
+        "count": (
+            "We were told to bring {v} {n}.",
+            "Let us go for {v} {n}, to be safe.",
+            "That makes {v} {n} altogether.",
+        ),
+    },
+    again={
+        "date": ("My notes have the {n} on {v}.",),
+        "price": ("The {n} is at {v}, isn't it.",),
+        "count": ("I remember {v} {n}.",),
+    },
+    short=(
+        "That has changed, {v}.",
+        "Not quite, {v}.",
+        "It used to be, these days it is {v}.",
+        "Strike that, {v}.",
+        "Better {v}, then.",
+    ),
+    refused={
+        "date": ("On {v} half of us are away.",),
+        "price": ("{v} is beyond what we have.",),
+        "count": ("Nobody has room for {v}.",),
+    },
+    does=("Count on me to {n}.", "I'd like to {n} myself.", "Put my name down, I {n}.", "I shall {n}."),
+    revised={
+        "date": (
+            "For when is the {n} planned?",
+            "Which date was the {n} moved to?",
+            "What day will they hold the {n}?",
+        ),
+        "price": (
+            "What is the {n} going to cost?",
+            "How much money goes into the {n}?",
+            "What will we be charged for the {n}?",
+        ),
+        "count": ("How many {n} are we going to have?", "How many {n} does it take in the end?"),
+    },
+    said=("Who volunteered to {n}?", "Who was going to {n}?", "Who can we count on to {n}?"),
+    when=(
+        "When do they start talking about the {n}?",
+        "At what minute is the {n} raised for the first time?",
+    ),
+    beside=("What did somebody say {side} {w} volunteered to {n}?",),
+    count=("How often does {w} refer to the {n}?",),
+    speakers=("How many people are heard?",),
+    never=(
+        "Who asked about the {n}?",
+        "What will we be charged for the {n}?",
+        "For when is the {n} planned?",
+        "How often does {w} refer to the {n}?",
+        "Why did {w} bring up the {n}?",
+        "Who volunteered to fetch the {n}?",
+    ),
+)
+WORDINGS = {"seen": SEEN, "other": OTHER, "fresh": FRESH, "later": LATER}

@@ -179,12 +179,19 @@ def test_what_cannot_be_asked(film: Path, found: tuple[Shot, ...], subtests: pyt
         "0 frames: from 1 to 50": ("What?", [(0, 500)], 0),
         "51 frames": ("What?", [(0, 500)], 51),
         "no range was given": ("What?", [], 1),
-        "-5 to 500 ms is no range": ("What?", [(-5, 500)], 1),
-        "500 to 500 ms is no range": ("What?", [(500, 500)], 1),
-        "it goes from 0 to 12": ("What?", [(90_000, 91_000)], 1),
-    }.items():
+        "00:00 to 00:00 is no range: the first": ("What?", [(-5, 500)], 1),
+        "00:07 to 00:05 is no range: the first time has to be before the second; it is 00:12 long, so all": (
+            "What?", [(7_000, 5_000)], 1,
+        ),
+        "01:30 is not before the end of the recording; it is 00:12 long, so all of it is 00:00 to 00:12": (
+            "What?", [(90_000, 91_000)], 1,
+        ),
+    }.items():  # fmt: skip
         with subtests.test(told), pytest.raises(ToolError, match=told):
             Looker(film, found).qa(question, ranges, frames)
+    long = (Shot(0, 3_803_000, 1_500),)
+    with pytest.raises(ToolError, match="2:00:00 is not before the end of the recording; it is 1:03:23 long"):
+        Looker(film, long).qa("What?", [(7_200_000, 7_300_000)])
     with pytest.raises(ToolError, match="no pictures"):
         Looker(film, ())
     with pytest.raises(ToolError, match="there is no shot 4: there are 4"):

@@ -18,19 +18,27 @@ from pydantic import SecretStr
 from typer.testing import CliRunner, Result
 
 from benchmarks import clips
+from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.cli.main import app
+from taskloom.agent.graph.services import Services, Voice
 from taskloom.agent.graph.wiring import loaded_tools, longterm_of
 from taskloom.agent.models.chat import ModelSettings
 from taskloom.agent.models.eyes import CALLS, Eyes
 from taskloom.agent.models.openai import OpenAIModel
 from taskloom.agent.models.watching import Watched, watch
+from taskloom.agent.reading.local import packaged as local_reader
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.recall.recordings import Recordings
 from taskloom.agent.recall.seeing import Captions, captioned, digest_of
+from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.settings import Settings, settings
+from taskloom.agent.threads.store import Threads
+from taskloom.agent.threads.taskloom import Taskloom
+from taskloom.agent.turn.state import Turn
 from taskloom.memory.records import Evidence, Scene, now, read_record
 from taskloom.tools.calls import call
 from taskloom.tools.errors import ToolError, UnavailableError
+from taskloom.tools.registry import Registry, equip
 from taskloom.tools.shared import Shared
 from taskloom.tools.video.lines import Line, Shot
 from taskloom.tools.video.looking import BLIND
@@ -130,7 +138,9 @@ def test_a_recording_is_looked_at(longterm: LongTerm, film: Path, subtests: pyte
                 assert start - 40 < min(at) <= max(at) < end  # a frame is on for 40 ms
         with subtests.test("what cannot be"):
             wrong: dict[str, dict[str, Any]] = {
-                "9000 ms": {"start_ms": 20_000}, "51 frames": {"frames": 51}, "not 0": {"question": " "},
+                "00:20 is not before the end .* is 00:09 long": {"start_ms": 20_000},
+                "00:05 to 00:03 is no range": {"start_ms": 5_000, "end_ms": 3_000},
+                "51 frames": {"frames": 51}, "not 0": {"question": " "},
                 "no recording 'none'": {"video": "none"},
             }  # fmt: skip
             for told, given in wrong.items():
@@ -303,6 +313,52 @@ def test_an_agent_looks(longterm: LongTerm, film: Path, home: Path, server: Open
     assert [len(images(request)) for request in server.requests] == [1]
 
 
+def talked(film: Path, home: Path) -> Turn:
+    """A turn without a model that has a recording looked at."""
+    given, longterm = Settings(home=home, tools=home / "agent.yaml"), longterm_of(Settings(home=home))
+    assert given.tools is not None
+    assert longterm is not None
+    home.mkdir(parents=True)
+    given.tools.write_text("tools:\n  - use: taskloom.video\n")
+    Recordings(longterm, "local").add(film.name, digest_of(film), [], SHOTS, file=film)
+    loaded, template = loaded_tools(given, memory=longterm), TemplateResponder()
+    tool = equip(loaded.registry["video_qa"].tool, needs={"question": "destination"}, gives="seen")
+    services = Services(
+        lambda _: Voice(local_reader(), template), template, tools=Equipment(registry=Registry([tool]))
+    )
+    with Taskloom(Threads(home), services) as app:
+        turn = app.talk("Plan a trip. The destination is Rome.")
+    loaded.close()
+    longterm.close()
+    return turn
+
+
+def test_what_looking_costs_is_of_the_turn(
+    film: Path, home: Path, server: OpenAIServer, subtests: pytest.Subtests
+) -> None:
+    cut = Say('{"answer": "A wa', finish="length")
+    for name, replies, status, calls, tokens in (
+        ("an answer", [first_frame], "done", 1, 1),
+        ("a reply that goes back", [Say("no"), first_frame], "done", 2, 2),
+        ("one that is cut off", [cut, first_frame], "done", 2, 2),
+        ("none that can be used", [Say("no")], "failed", 3, 3),
+        ("no answer", [Fault(401)], "failed", 1, 0),
+    ):  # fmt: skip
+        with subtests.test(name):
+            waiting: list[Any] = [*replies]
+
+            def play(body: dict[str, Any], waiting: list[Any] = waiting) -> Reply:
+                reply: Any = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+                return reply(body) if callable(reply) else reply  # type: ignore[no-any-return]
+
+            server.play(play)
+            turn = talked(film, home / name)
+            assert [run.status for run in turn.tool_runs] == [status], turn.tool_runs
+            cost = {"model_calls": calls, "prompt_tokens": 100 * tokens, "completion_tokens": 10 * tokens}
+            assert turn.models == {"m": cost}
+            assert (turn.model_calls, turn.prompt_tokens, turn.completion_tokens) == tuple(cost.values())
+
+
 # ---- commands -------------------------------------------------------------------------------------
 
 
@@ -328,6 +384,13 @@ def test_captions_are_made_as_a_recording_is_added(
             "A poster: the walrus is grey.",
         )
         assert (found["start"], found["end"]) == (0.0, pytest.approx(3.0, abs=0.2))
+        (tmp_path / "other.srt").write_text("1\n00:00:04,000 --> 00:00:05,000\nThe yak is woolly.\n")
+        assert (
+            "Kept 2 captions made earlier." in run("add", film, "--transcript", tmp_path / "other.srt").stdout
+        )
+        told = json.loads(run("add", film, "--json").stdout)
+        assert (told["captions"], told["captions_kept"]) == (0, 2)
+        assert len(server.requests) == 2
         monkeypatch.delenv("TASKLOOM_MODEL")
         assert "a caption says “A poster: the walrus is grey.”" in run("ask", "What is the walrus?").output
     with subtests.test("not without a model, and nothing is written"):
@@ -360,6 +423,42 @@ def test_captions_are_made_as_a_recording_is_added(
         assert "none" in run("add", film, "--captions", "some", code=2).output
 
 
+def test_captions_of_earlier_are_kept(longterm: LongTerm, film: Path, subtests: pytest.Subtests) -> None:
+    video, name = digest_of(film), film.name
+    recordings = added(longterm, film, captions=Captions({SHOTS[0]: "A wall.", SHOTS[1]: "A tent."}, "m"))
+
+    def again(
+        *texts: str, shots: Sequence[Shot] = SHOTS, **more: Any
+    ) -> tuple[int, list[tuple[int, str, str]]]:
+        lines = [Line(2_000 * n, 2_000 * n + 1_900, text) for n, text in enumerate(texts)]
+        told = recordings.add(name, more.pop("video", video), lines, shots, file=film, **more)
+        return told.kept, [
+            (one.start_ms, one.by, one.text)
+            for scene in recordings.scenes(told.recording.video)
+            for one in scene.evidence
+            if one.source == "caption"
+        ]
+
+    wall, tent = (0, "m", "A wall."), (3_000, "m", "A tent.")
+    with subtests.test("with another transcript, and under another name"):
+        assert again("Hello.", "So it is.", "Good.") == (2, [wall, tent])
+        assert again("All is well, I think.") == (2, [wall, tent])
+    with subtests.test("where its shots cannot be looked for now"):
+        assert again("Hello.", shots=()) == (2, [wall, tent])
+    with subtests.test("a new one takes the place of the old one"):
+        assert again("Hello.", captions=Captions({SHOTS[0]: "A door."}, "n"))[1] == [
+            (0, "n", "A door."),
+            tent,
+        ]
+        assert again("Hello.")[0] == 2
+    with subtests.test("not where its shot is not there any more"):
+        joined = (Shot(0, 6_000, 1_500, ("red",)), SHOTS[2])
+        assert again("Hello.", "So it is.", shots=joined) == (0, [])
+    with subtests.test("nor of another file of that name"):
+        added(longterm, film, captions=Captions({SHOTS[0]: "A wall."}, "m"))
+        assert again("Hello.", video=sha("another")) == (0, [])
+
+
 def test_ask_looks_where_words_do_not_say(film: Path, tmp_path: Path, server: OpenAIServer) -> None:
     (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nThe zebra is striped.\n")
     source = f"video:{digest_of(film)[:12]}@00:0"
@@ -371,6 +470,30 @@ def test_ask_looks_where_words_do_not_say(film: Path, tmp_path: Path, server: Op
     server.play([step("rag", query="zebra"), step("answer", answer="Striped.", sources=[f"{source}1"])])
     assert run("ask", "What is the zebra?").stdout == f"Striped.\nSource: {source}1\n"
     assert not any(map(is_look, server.requests))
+
+
+def test_ask_tells_that_pictures_were_not_looked_at(
+    film: Path, tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("add", film)
+    words = step("answer")
+    server.play(lambda body: Fault(400) if is_look(body) else steps.pop(0))
+    steps = [step("look", query="Which colour?"), words]
+    told = 'The pictures of film.mp4 were not looked at: the model "m" takes no pictures (400): set TASKLOOM'
+    assert told in run("ask", "Which colour is the wall?").stderr
+    steps = [words]  # it did not want to look
+    assert run("ask", "Which colour is the wall?").stderr == ""
+    monkeypatch.delenv("TASKLOOM_MODEL")
+    asked = run("ask", "Which colour is the wall?")
+    assert asked.stdout == "Nothing in the recordings says so.\n"
+    assert asked.stderr == (
+        "The pictures of film.mp4 were not looked at: set TASKLOOM_MODEL to a model that takes pictures.\n"
+    )
+    (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nThe wall is red.\n")
+    run("add", film)
+    assert run("ask", "What is the wall?").stderr == ""
+    film.unlink()
+    assert run("ask", "Which colour is the tent?").stderr == ""
 
 
 def test_captions_that_fail_in_a_row_are_the_last(clip: Path) -> None:

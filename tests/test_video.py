@@ -291,7 +291,9 @@ def test_commands(invoke: Invoke, tmp_path: Path, subtests: pytest.Subtests) -> 
             assert max(map(len, shown.splitlines())) <= 80
     with subtests.test("nothing yet"):
         assert "No recordings" in invoke("list").output
-        assert invoke("ask", "When is the launch?").output == f"{NOTHING}\n"
+        asked = invoke("ask", "When is the launch?")
+        assert (asked.stdout, "`taskloom video add FILE`" in asked.stderr) == (f"{NOTHING}\n", True)
+        assert not any(line.endswith("...") for line in invoke("--help").output.splitlines()[1:])
         assert "no such moment" in invoke("find", "launch").output
     with subtests.test("add"):
         done = invoke("add", file)
@@ -328,7 +330,10 @@ def test_commands(invoke: Invoke, tmp_path: Path, subtests: pytest.Subtests) -> 
     for args, said in (
         (("add", tmp_path / "none.srt"), "cannot be read"), (("add", tmp_path), "cannot be read"),
         (("ask", "x", "--video", "none"), "there is no recording 'none'"), (("ask", " "), "is blank"),
-        (("find", "x", "--from", "soon"), "'soon' is no time"), (("forget", "none"), "no recording 'none'"),
+        (("find", "x", "--from", "soon"), "'soon' is no time"),
+        (("find", "x", "--from", "3:00", "--to", "2:00"), "03:00 to 02:00 is no range"),
+        (("find", "x", "--from", "1:99"), "'1:99' is no time"), (("add", "none.srt"), "read: No such file"),
+        (("find", "x", "--from", "1:00:00"), "it is 13:00 long"), (("forget", "none"), "no recording 'none'"),
     ):  # fmt: skip
         with subtests.test(said):
             assert said in invoke(*args, code=2).output

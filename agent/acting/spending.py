@@ -53,8 +53,12 @@ class Spending(BaseCallbackHandler):
         seen.end()
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **more: Any) -> None:  # noqa: ARG002
-        """There is no answer."""
-        _, seen = self._ended(run_id)
+        """There is no answer, or one that was cut off, whose tokens count."""
+        model, seen = self._ended(run_id)
+        if (cost := Usage.cut_off(model, error)).models:
+            with self._guard:
+                self.usage += cost
+            seen.note(input_tokens=cost.prompt_tokens, output_tokens=cost.completion_tokens)
         seen.fail(error)
         seen.end()
 

@@ -16,6 +16,7 @@ from .options import AsJson, checked_thread, examples, print_json
 if TYPE_CHECKING:
     from taskloom.agent.models.eyes import Eyes
     from taskloom.agent.models.watching import Watched
+    from taskloom.agent.recall.asking import Answer
     from taskloom.agent.recall.moments import Moment
     from taskloom.agent.recall.recordings import Recording, Recordings
     from taskloom.agent.recall.seeing import Captions
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 video = typer.Typer(
     name="video",
-    help="Recordings that are remembered: take one in, ask what was said or is seen, forget it.",
+    help="Recordings: remember what is said and seen, ask about it, forget it.",
     epilog=examples(
         "taskloom video add standup.vtt", 'taskloom video ask "When is the launch?"', "taskloom video list"
     ),
@@ -32,6 +33,7 @@ video = typer.Typer(
     rich_markup_mode=None,
 )
 
+NONE_YET = "No recordings are remembered yet: `taskloom video add FILE` remembers one."
 Which = Annotated[
     str | None, typer.Option("--video", metavar="ID", help="Only this recording, by id or name.")
 ]
@@ -53,13 +55,15 @@ class Captioned(StrEnum):
     )
 )
 def add(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A recording, or its transcript alone.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A recording (mp4, mp3, ...) or a transcript.")
+    ],
     transcript: Annotated[
         Path | None,
         typer.Option("--transcript", metavar="FILE", help="srt, vtt, ass, or lines `[12:40] Ana: words`."),
     ] = None,
     captions: Annotated[
-        Captioned, typer.Option("--captions", help="Of its shots, by TASKLOOM_MODEL.")
+        Captioned, typer.Option("--captions", help="Whether TASKLOOM_MODEL describes its shots.")
     ] = Captioned.NONE,
     user: User = LOCAL,
     as_json: AsJson = False,
@@ -68,7 +72,8 @@ def add(
 
     Without --transcript a transcript beside it is taken, of the same name with .srt, .vtt, .ass or .txt; else
     a track of text inside of it, else what TASKLOOM_TRANSCRIPTION makes of its sound. Its shots are looked
-    for where PyAV is installed (`pip install 'taskloom[video]'`).
+    for where PyAV is installed (`pip install 'taskloom[video]'`). Captions take a request for each shot that
+    looks like none before; they stay when the same file is added again.
     """
     from taskloom.agent.recall.seeing import Captions, digest_of
     from taskloom.tools.video.taken import taken as what_is_in
@@ -93,12 +98,15 @@ def add(
     outdated = _outdate(user, taken.replaced, file.name) if taken.replaced else []
     if as_json:
         more = {"subjects": list(taken.subjects), "replaced": list(taken.replaced),
-                "captions": len(had.texts), "captions_missing": had.missing}  # fmt: skip
+                "captions": len(had.texts), "captions_kept": taken.kept,
+                "captions_missing": had.missing}  # fmt: skip
         print_json({**_plain(taken.recording), **more, "outdated": outdated})
         return
     one = taken.recording
     speakers = f", {', '.join(one.speakers)}" if one.speakers else ""
     typer.echo(_safe(f"Remembered {one.name} as {one.id}: {_length(one)}, {one.scenes} scenes{speakers}."))
+    if taken.kept:
+        typer.echo(f"Kept {taken.kept} caption{'s' * (taken.kept > 1)} made earlier.")
     if taken.subjects:
         typer.echo(_safe(f"Talked of: {', '.join(taken.subjects)}."))
     for former in taken.replaced:
@@ -124,7 +132,7 @@ def list_recordings(user: User = LOCAL, as_json: AsJson = False) -> None:
         ]  # fmt: skip
         console().print(table(["id", "name", "length", "scenes", "speakers"], rows))
     else:
-        typer.echo("No recordings are remembered yet: `taskloom video add FILE`.")
+        typer.echo(NONE_YET)
 
 
 @video.command(
@@ -139,27 +147,42 @@ def ask(
     user: User = LOCAL,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question with the words and times that say so, or say that nothing does.
+    """Answer a question from what was said, word for word.
 
-    With TASKLOOM_MODEL the model looks moments up and answers from them; what was not said it may look for in
-    the pictures, if it takes any.
+    The answer has who said it and when; where nothing says so, that is the answer. With TASKLOOM_MODEL the
+    model looks moments up and answers from them. What was not said is looked for in pictures only where that
+    model takes them.
     """
-    from dataclasses import asdict
-
-    from taskloom.agent.recall.asking import NOTHING
-
     eyes = _eyes()
     with _explained(), _recordings(user, eyes) as recordings:
         found = recordings.rag(question, which)
         watched = _watched(question, which, recordings, eyes)
-    if watched is not None:
-        text = watched.text or NOTHING
-        if as_json:
-            print_json({"answer": text, "found": bool(watched.sources), "sources": list(watched.sources),
-                        "steps": watched.steps, **asdict(watched.usage)})  # fmt: skip
-            return
+        is_found = found.found if watched is None else bool(watched.sources)
+        more = "" if is_found else _unseen(which, recordings, eyes)
+    if watched is None:
+        _tell(found, as_json=as_json)
+    else:
+        _tell_watched(watched, as_json=as_json)
+    if more:
+        typer.echo(_safe(more), err=True)
+
+
+def _tell_watched(watched: Watched, *, as_json: bool) -> None:
+    """Print what a model answers."""
+    from dataclasses import asdict
+
+    from taskloom.agent.recall.asking import NOTHING
+
+    text = watched.text or NOTHING
+    if as_json:
+        print_json({"answer": text, "found": bool(watched.sources), "sources": list(watched.sources),
+                    "steps": watched.steps, **asdict(watched.usage)})  # fmt: skip
+    else:
         typer.echo(_safe("\n".join((text, *(f"Source: {one}" for one in watched.sources)))))
-        return
+
+
+def _tell(found: Answer, *, as_json: bool) -> None:
+    """Print what was said on a question."""
     if as_json:
         print_json(
             {"answer": found.text, "found": found.found, "moments": [_moment(one) for one in found.moments],
@@ -183,13 +206,20 @@ def find(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="Words to look for.")],
     which: Which = None,
     who: Annotated[str | None, typer.Option("--who", metavar="NAME", help="Only what they said.")] = None,
-    start: Annotated[str | None, typer.Option("--from", metavar="MM:SS", help="Nothing before.")] = None,
-    end: Annotated[str | None, typer.Option("--to", metavar="MM:SS", help="Nothing after.")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="MM:SS", help="Nothing that ends before.")
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option("--to", metavar="MM:SS", help="Nothing that begins after.")
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=50, help="How many at most.")] = 5,
     user: User = LOCAL,
     as_json: AsJson = False,
 ) -> None:
-    """Find the moments that match some words, the best first."""
+    """Find the moments that match some words, the best first.
+
+    Each begins with its score, at most 1; near 0 it has little to do with the words.
+    """
     from taskloom.tools.video.tools import milliseconds
 
     with _explained(), _recordings(user) as recordings:
@@ -209,8 +239,9 @@ def forget(
     keys: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, how they begin, or names.")],
     user: User = LOCAL,
 ) -> None:
-    """Forget recordings with all that was made of them; no byte stays in any file of an embedded memory.
+    """Forget recordings with all that was made of them.
 
+    No byte stays in any file of an embedded memory; the recordings' own files stay where they are.
     What was taken from them into a plan stays there, with the words that brought it about.
     """
     with _explained(), _recordings(user) as recordings:
@@ -231,9 +262,10 @@ def plan(
     user: User = LOCAL,
     as_json: AsJson = False,
 ) -> None:
-    """Take what a meeting decides into a plan: each change is proposed, and done only on a yes.
+    """Take what a meeting decides into a plan, change by change.
 
-    Any other words go to the thread, as in a chat. With --json nothing is asked or changed.
+    Each change is proposed, and done only on a yes. Any other words go to the thread, as in a chat.
+    With --json nothing is asked or changed.
     """
     from .meeting import Meeting, open_meeting
 
@@ -302,6 +334,17 @@ def _watched(question: str, which: str | None, recordings: Recordings, eyes: Eye
     except WatchError as error:
         typer.echo(_safe(f"I answer without the model: {error}."), err=True)
         return None
+
+
+def _unseen(which: str | None, recordings: Recordings, eyes: Eyes | None) -> str:
+    """Why there may be more to a question than was found; '' where there is not."""
+    if not recordings.all():
+        return NONE_YET
+    names = recordings.pictured(which)
+    if not names or (eyes is not None and not eyes.blind):
+        return ""
+    why = eyes.blind if eyes else "set TASKLOOM_MODEL to a model that takes pictures"
+    return f"The pictures of {', '.join(names)} were not looked at: {why}."
 
 
 def _eyes_for_captions() -> Eyes:

@@ -25,13 +25,14 @@ _NO_PICTURES = (400, 415, 422, 501)
 class Eyes:
     """A model that looks, an `Ask` (`taskloom.tools.video.looking`); what goes wrong is a `ToolError`.
 
-    until: when to give up, on the monotonic clock; whoever has a deadline sets it.
+    until: when to give up, on the monotonic clock; whoever has a deadline sets it. blind: why it cannot look,
+    once the model has refused pictures; else ''.
     """
 
     def __init__(self, chat: ChatModel, most: int | None = CALLS) -> None:
         """Look by a chat model. most: requests to it in all, failed ones included; None for no end."""
         self._chat, self._meter = chat, _Bounded(most=most)
-        self._blind = ""
+        self.blind = ""
         self.until = math.inf
 
     @property
@@ -45,8 +46,8 @@ class Eyes:
         Raises:
             ToolError: there is none: the requests are used up, the model takes no pictures or is not there.
         """
-        if self._blind:
-            raise ToolError(self._blind)
+        if self.blind:
+            raise ToolError(self.blind)
         deadline = min(self.until, time.monotonic() + max(SECONDS, self._chat.patience))
         try:
             return self._chat.ask(messages, schema, self._meter, deadline)
@@ -56,10 +57,10 @@ class Eyes:
             if fault.status not in _NO_PICTURES:
                 raise ToolError(f"{fault}: look at fewer frames") from fault
             name = quoted(self._meter.model, 80)
-            self._blind = (
+            self.blind = (
                 f"the model {name} takes no pictures ({fault.status}): set TASKLOOM_MODEL to one that does"
             )
-            raise ToolError(self._blind) from fault
+            raise ToolError(self.blind) from fault
         except ModelFault as fault:
             raise ToolError(str(fault)) from fault
 

@@ -274,7 +274,7 @@ class PatientModel(ABC):
         if fault := next((one for one in chain if isinstance(one, ModelFault)), None):
             return fault
         if why := _UNFINISHED.get(type(error).__name__):
-            meter.usage += (spent := _spent(error, meter.model))
+            meter.usage += (spent := Usage.cut_off(meter.model, error))
             if seen := current():
                 seen.note(input_tokens=spent.prompt_tokens, output_tokens=spent.completion_tokens)
             return Unusable(why)
@@ -335,12 +335,6 @@ def _status(error: Exception) -> int | None:
     """The HTTP status that an error tells, wherever its class keeps it; None where it tells no failure."""
     told = (getattr(error, "status_code", None), getattr(_response(error), "status_code", None))
     return next((status for status in told if isinstance(status, int) and 300 <= status < 600), None)
-
-
-def _spent(error: Exception, model: str) -> Usage:
-    """The tokens of a model's answer that an error holds, as OpenAI counts them."""
-    usage = getattr(getattr(error, "completion", None), "usage", None)
-    return Usage.of(model, 0, usage.prompt_tokens, usage.completion_tokens) if usage else Usage()
 
 
 def _response(error: Exception) -> object:

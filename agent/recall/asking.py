@@ -38,7 +38,7 @@ _TALK = re.compile(rf"\b(?:{_SAYING}|up|out|about|of)\b", re.IGNORECASE)
 _TIMES = re.compile(r"\bhow (?:many times|often)\b", re.IGNORECASE)
 _SPEAKERS = re.compile(
     r"\bhow many (?:\w+ )?(?:people|persons|speakers|voices|participants)\b.*"
-    r"\b(?:speak|talk|speaking|talking|are there|in|take part|heard)\b"
+    r"\b(?:speak|talk|speaking|talking|are there|in|take part|heard|recording|meeting|video|call)\b"
     r"|\bhow many (?:people|speakers|voices)\W*$",
     re.IGNORECASE,
 )
@@ -46,6 +46,11 @@ _WHEN = re.compile(
     r"^\W*(?:when|at (?:what|which) (?:time|point|moment|minute)|where in the|how far in)\b",
     re.IGNORECASE,
 )
+_HEARD = re.compile(
+    r"\b(?:do|does|did) \w+ (?:\w+ ){1,3}about\b|\b(?:hears?|heard|refer(?:s|red)?|introduced|addressed)\b",
+    re.IGNORECASE,
+)
+"""Something is talked of, whatever the verb: "when do we first learn about the bus"."""
 _IN_RECORDING = re.compile(r"\bin (?:the|this) (?:meeting|recording|video|call|transcript)\b", re.IGNORECASE)
 _PHRASES = re.compile(r"\b(?:takes?|took) (?:place|it on|on)\b", re.IGNORECASE)
 _WHO = re.compile(r"^\W*(?:who|whom|whose|which (?:person|speaker))\b", re.IGNORECASE)
@@ -65,7 +70,8 @@ _ASKING = """
     straight shortly after before following next thing exactly latest happen happens happening set chosen
 """
 _NEEDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|total|pay|paid|expensive)\b",
+    ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|total|pay|paid|spend|spent|owe"
+                         r"|charg(?:e|ed|es|ing)|expensive)\b",
                          re.IGNORECASE)),
     ("number", re.compile(r"\bhow (?:many|old|long|far|big|large|high)\b|\b(?:amount|number)\b",
                           re.IGNORECASE)),
@@ -91,6 +97,7 @@ _STATES = re.compile(
     r"|went|came|comes|stays?|remains?|happens?|gets?|got|turns?|ends?|begins?|opens?|closes?)\b|'s\b",
     re.IGNORECASE,
 )  # fmt: skip
+_PARTICLES = frozenset(("back", "up", "down", "forward", "on", "off", "over", "out", "away", "again", "now"))
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 
 
@@ -163,7 +170,7 @@ def answer(question: str, moments: Sequence[Moment]) -> Answer:
         return Answer()
     if _TIMES.search(question):
         return _count(asked, told)
-    if _WHEN.match(question) and (_SAID.search(question) or _IN_RECORDING.search(question)):
+    if _WHEN.match(question) and any(form.search(question) for form in (_SAID, _HEARD, _IN_RECORDING)):
         found = _matching(asked, told)
         return _told(lambda one: f"At {clock(one.evidence.start_ms)}: {_quote(one)}", found[:1])
     if _WHO.match(question):
@@ -199,11 +206,17 @@ def _subject(question: str) -> frozenset[str]:
     found: list[str] = []
     for at, token in enumerate(tokens):
         if fold(token) in _LEADING:
-            end = next((n for n in range(at + 1, len(tokens)) if plain[n]), len(tokens))
+            ends = (n for n in range(at + 1, len(tokens)) if plain[n] or (n > at + 1 and _is_done(tokens[n])))
+            end = next(ends, len(tokens))
             found += tokens[at + 1 : end]
             if fold(token) in _ARTICLES and at and not plain[at - 1] and end > at + 1:
                 found.append(tokens[at - 1])
     return _stems(" ".join(found))
+
+
+def _is_done(word: str) -> bool:
+    """Whether a word after a noun tells what is done to it: "the audit moved to"."""
+    return word.endswith("ed") and len(word) > len("shed")
 
 
 def _asking() -> frozenset[str]:
@@ -267,9 +280,17 @@ def _named(asked: _Asked, text: str) -> bool:
         if all(asked.phrase[n] in words[at + n][1] for n in range(size)):
             first, last = words[at][0].start(), words[at + size - 1][0].end()
             before, after = re.search(r"[\w'’]+(?= ?$)", text[:first]), re.match(r" ?[\w'’]+", text[last:])
+            if after and _is_verb(after[0].strip(), text[:first], text[last + after.end() :]):
+                after = None
             if all(_is_plain(one[0].strip()) for one in (before, after) if one):
                 return True
     return False
+
+
+def _is_verb(word: str, head: str, tail: str) -> bool:
+    """Whether a word behind a noun says what that does: "the launch slips to June" has no other verb."""
+    alone = STOP.issuperset(map(fold, _WORD.findall(head))) and not _STATES.search(tail)
+    return alone and word.endswith("s") and not word.endswith("ss")
 
 
 def _counted(asked: _Asked, need: str | None, text: str) -> bool:
@@ -285,9 +306,8 @@ def _counted(asked: _Asked, need: str | None, text: str) -> bool:
 
 def _is_plain(word: str) -> bool:
     """Whether a word beside a noun leaves it what it is: little words and verbs do."""
-    return (
-        not word or fold(word) in STOP or bool(_STATES.fullmatch(word)) or "'" in word or word.endswith("ed")
-    )
+    plain = not word or fold(word) in STOP | _PARTICLES or _STATES.fullmatch(word) is not None
+    return plain or "'" in word or word.endswith("ed")
 
 
 # ---- the kinds of answers -------------------------------------------------------------------------
@@ -356,15 +376,15 @@ def _value(asked: _Asked, told: Sequence[Moment]) -> Answer:
         told_so = _said_by(one, asked.who) and not is_question(one)
         share = _share(asked.subject if need else asked.words, asked, one, before) if told_so else 0.0
         if share >= COVERED and _gives(need, one, asked) and not _FORMER.search(one.evidence.text):
-            states = need is not None or bool(_STATES.search(one.evidence.text))
+            states = need or _STATES.search(one.evidence.text) or _kind_of(one, asked)
             text = _with_question(one, before)
             kind = need is None or KINDS[need][0] in values(text)
-            fits.append((_counted(asked, need, text), _named(asked, text), kind, share, states, at))
+            fits.append((_counted(asked, need, text), _named(asked, text), kind, share, bool(states), at))
     if not fits:
         return Answer()
     best = max(fit[:-1] for fit in fits)
     places = [fit[-1] for fit in fits if fit[:-1] == best]
-    line = [place for at in places for place in revised(at, told, need)]
+    line = [place for at in places for place in revised(at, told, need or _kind_of(told[at], asked))]
     course = [told[place] for place in sorted(dict.fromkeys(line))]
     if _PAST.search(asked.text):
         return _told(_dated, course[:1])
@@ -374,6 +394,16 @@ def _value(asked: _Asked, told: Sequence[Moment]) -> Answer:
         return fold(value_for(need, one.evidence.text) or "") if need else one.evidence.text
 
     return Answer(_dated(last), (last,), tuple(one for one in former if value(one) != value(last)))
+
+
+def _kind_of(one: Moment, asked: _Asked) -> str | None:
+    """Of which kind a value is that nothing is asked for by name: the only one that a line gives.
+
+    None where it gives none or more, or where it is asked what somebody said.
+    """
+    has = values(one.evidence.text)
+    kind = next(iter(has), None) if len(has) == 1 and asked.who is None else None
+    return kind if kind and len(has[kind]) == 1 else None
 
 
 def _dated(one: Moment) -> str:

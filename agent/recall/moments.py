@@ -17,6 +17,7 @@ from taskloom.memory.records import Evidence, Scene
 from taskloom.memory.scenes import clock, render
 from taskloom.memory.words import fold
 from taskloom.tools.errors import ToolError
+from taskloom.tools.video.looking import no_range
 
 MOMENTS, MOST_MOMENTS = 5, 50
 _SCENE, _WORDS, _MEANING = 0.2, 0.5, 0.3  # shares of the score; set by hand, before any figure was taken
@@ -59,7 +60,15 @@ def within(
     end_ms: int | None = None,
     who: str | None = None,
 ) -> list[Moment]:
-    """The moments that touch a stretch of time, and that somebody said, by their name or its first word."""
+    """The moments that touch a stretch of time, and that somebody said, by their name or a part of it.
+
+    Raises:
+        ToolError: the stretch ends before it begins, or begins after the end of all recordings.
+    """
+    start, length = start_ms or 0, max((one.scene.end_ms for one in moments), default=0)
+    end = max(start, length) if end_ms is None else end_ms
+    if moments and (start > length or end < start):
+        raise no_range(start, end, length)
     return [
         one
         for one in moments

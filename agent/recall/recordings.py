@@ -7,7 +7,7 @@ what was said, word for word, and what is seen; who speaks in it and what is tal
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from taskloom.tools.video.segments import Segment, segments
 from .asking import Answer, answer
 from .longterm import LongTerm
 from .moments import MOMENTS, Moment, Search, moments_in, retrieve, within
-from .seeing import Captions, Seen, has_pictures, look
+from .seeing import Captions, Seen, has_pictures, kept, look, placed
 
 BATCH = 64  # records that are kept at a time
 SHORT = 12  # letters of a recording's id
@@ -53,11 +53,15 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What came of taking a recording in. replaced: ids of former recordings of that name, now forgotten."""
+    """What came of taking a recording in.
+
+    replaced: ids of former recordings of that name, now forgotten. kept: captions that were made earlier.
+    """
 
     recording: Recording
     subjects: tuple[str, ...]
     replaced: tuple[str, ...] = ()
+    kept: int = 0
 
 
 class Recordings:
@@ -117,6 +121,8 @@ class Recordings:
     ) -> Taken:
         """Take a recording in, in place of what there was of it, and of another file of its name.
 
+        Captions that were made of the same file earlier stay, where they still have a place (`seeing.kept`).
+
         Args:
             name: what it is called, such as its file's name.
             video: SHA-256 of the file, in hex.
@@ -137,17 +143,18 @@ class Recordings:
         old = [key for one in before for key in self._ids(one)]
         parts = segments(tuple(utterances(lines)), shots)
         parts = parts or (Segment(shots[0].start_ms, shots[-1].end_ms, (), tuple(shots)),)  # short ones alone
-        where = "" if file is None else str(file.absolute())
-        scenes = _scenes(name, video, parts, where, captions or Captions())
+        where, new = "" if file is None else str(file.absolute()), captions or Captions()
+        earlier = kept(self.scenes(video), parts, shots, new)
+        scenes = _scenes(name, video, parts, where, placed(parts, shots, new, earlier))
         self._put(scenes, progress)  # what was there before stays until this is whole
-        kept = {one.id for one in scenes}
-        if gone := [key for key in old if key not in kept]:
+        ids = {one.id for one in scenes}
+        if gone := [key for key in old if key not in ids]:
             self._longterm.drop(self._user, gone)
         at = now()  # later than what was dropped, or the same facts would not be taken
         subjects = _subject_facts(name, video, scenes, at)
         self._put((*_speaker_facts(name, video, scenes, at), *subjects))
         replaced = tuple(one.id for one in before if one.video != video)
-        return Taken(_recording(scenes), tuple(fact.subject for fact in subjects), replaced)
+        return Taken(_recording(scenes), tuple(fact.subject for fact in subjects), replaced, len(earlier))
 
     def _put(self, records: Sequence[Scene | Fact], progress: Callable[[str], None] = lambda _: None) -> None:
         """Keep records, some at a time."""
@@ -182,7 +189,7 @@ class Recordings:
             k: how many at most.
 
         Raises:
-            ToolError: there is no such recording, or the query or k cannot be used.
+            ToolError: there is no such recording, or the query, k or range cannot be used.
             StoreError: the store cannot be read.
         """
         found = within(moments_in(self._of(video)), start_ms=start_ms, end_ms=end_ms, who=who)
@@ -316,10 +323,10 @@ def _recording(scenes: Sequence[Scene]) -> Recording:
 
 
 def _scenes(
-    name: str, video: str, parts: Sequence[Segment], file: str, captions: Captions
+    name: str, video: str, parts: Sequence[Segment], file: str, captioned: Mapping[int, Sequence[Evidence]]
 ) -> tuple[Scene, ...]:
-    """The scenes of a recording, linked."""
-    subjects, captioned = _subjects(parts), _captioned(parts, captions)
+    """The scenes of a recording, linked. captioned: captions by the place of their segment."""
+    subjects = _subjects(parts)
     at = now()
     found = []
     for number, part in enumerate(parts, 1):
@@ -340,18 +347,6 @@ def _scenes(
 def _is_said(one: Evidence) -> bool:
     """Whether it is told who said it."""
     return one.source == "said" and bool(one.by)
-
-
-def _captioned(parts: Sequence[Segment], captions: Captions) -> dict[int, list[Evidence]]:
-    """Captions by the number of the segment that has the key frame of their shot, or is next to it."""
-    found: dict[int, list[Evidence]] = {}
-    for shot, text in captions.texts.items():
-        away = [max(part.start_ms - shot.key_ms, shot.key_ms - part.end_ms, 0) for part in parts]
-        told = Evidence(
-            start_ms=shot.start_ms, end_ms=shot.end_ms, source="caption", text=text, by=captions.by
-        )
-        found.setdefault(away.index(min(away)), []).append(told)
-    return found
 
 
 def _evidence(part: Segment, captions: Sequence[Evidence]) -> tuple[Evidence, ...]:

@@ -1,15 +1,22 @@
-"""Values that are said, by their kind, and how they are given up in talk: "no, make it June". Pure."""
+"""Values that are said, by their kind, and how they are given up in talk: "no, make it June". Pure.
+
+Talk goes on about a thing without its name: a value that stands alone in its clause, or after a pronoun
+("... but now it is June"), is of what was spoken of last, as long as nothing else was named since.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from taskloom.memory.ranking import stems
+from taskloom.memory.words import STOP, fold
 
 from .moments import Moment
 
 REVISED_MS, REVISED_LINES = 90_000, 8  # how far from a value "no, make it June" may be
+BARE_LINES = 3  # how far "June." may be, which says by no word that it revises
 
 _ONES = "one|two|three|four|five|six|seven|eight|nine"
 _NUMBERS = (
@@ -53,6 +60,19 @@ _UNWANTED = re.compile(
     re.IGNORECASE,
 )
 _OTHERWISE = re.compile(r"\b(?:make (?:it|that)|instead|rather)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_CLAUSE = re.compile(r"[,;:!?–—]|\.(?!\d)")  # what parts one from the next
+_PRONOUNS = {"it", "they", "it's", "they're", "it'll", "it'd", "that", "this", "that's"}
+_PAST = {"was", "were", "wasn't", "weren't", "had"}
+_KNOWN = {"the", "our", "my", "your", "his", "her", "their", "these", "those"}
+_NO_THINGS = """
+    think believe guess suppose know mean meant hope remember see says say said yes yeah okay ok well oh right
+    only again instead sure maybe perhaps exactly sorry mistake error fault slip day days week weeks month
+    months moment end way these those one ones each much many let's there's
+    i'm i'd i'll i've we're we'd we'll we've it's it'll it'd that's
+"""
+_NO_THING = STOP.union(_NO_THINGS.split())
+"""What is no thing of its own that a value may be of."""
 
 
 def values(text: str) -> dict[str, list[str]]:
@@ -90,7 +110,7 @@ def revised(at: int, told: Sequence[Moment], need: str | None) -> list[int]:
         The places, in order of time.
     """
     course = [at]
-    about = set(stems(told[at].evidence.text))
+    about = _about(_words(told[at].evidence.text))
     for place in range(at + 1, len(told)):
         one, last = told[place], told[course[-1]]
         if (
@@ -104,11 +124,56 @@ def revised(at: int, told: Sequence[Moment], need: str | None) -> list[int]:
         revises = _REVISES.match(text)
         if not value or is_question(one) or _UNWANTED.search(text, revises.end() if revises else 0):
             continue
-        if revises and not _counts_another(text, value, about):
+        another, near = _counts_another(text, value, about), place - course[-1] <= BARE_LINES
+        bare = need and near and fold(value) != fold(value_for(need, last.evidence.text) or "")
+        if not another and (revises or (bare and _goes_on(text, value, about, told[place - 1]))):
             course.append(place)
-        elif not about & (set(stems(text)) - set(stems(value))):
+        elif (named := _named(text, value, another or not need)) and not about & named:
             break  # something else has a value now
     return course
+
+
+def _goes_on(text: str, value: str, about: set[str], before: Moment) -> bool:
+    """Whether a value is of what was spoken of last: alone in its clause, or close behind a pronoun.
+
+    Not where it answers a question on something else, or is of the past.
+    """
+    head, _, tail = text.partition(value)
+    words, after = _words(_CLAUSE.split(head)[-1]), _words(_CLAUSE.split(tail)[0])
+    if not _NO_THING.issuperset(after) or _PAST.intersection(words) or _known(_words(text)):
+        return False
+    asked = _about(_words(before.evidence.text)) if is_question(before) else set()
+    if asked and not asked & about:
+        return False
+    return _NO_THING.issuperset(words) or any(
+        word in _PRONOUNS
+        and (word.startswith(("it", "they")) or _NO_THING.issuperset(words[len(words) - at :]))
+        for at, word in enumerate(reversed(words[-3:]))
+    )
+
+
+def _about(words: Sequence[str]) -> set[str]:
+    """The stems of what words may be about."""
+    return set(stems(" ".join(word for word in words if word not in _NO_THING)))
+
+
+def _named(text: str, value: str, counts: bool) -> set[str]:
+    """The stems of what a value is of: of things that are named as known, else of what is said before it.
+
+    counts: whether what is said after it counts too.
+    """
+    known = _known(_words(text))
+    before, _, after = text.partition(value)
+    return _about(known) or _about(_words(f"{before} {after}" if counts else before))
+
+
+def _known(words: Sequence[str]) -> list[str]:
+    """What is named as known: "the tent"; not "a holiday", which tells something of another thing."""
+    return [other for one, other in pairwise(words) if one in _KNOWN and other not in _NO_THING]
+
+
+def _words(text: str) -> list[str]:
+    return [fold(word).replace("’", "'") for word in _WORD.findall(text)]
 
 
 def _counts_another(text: str, value: str, about: set[str]) -> bool:

@@ -16,6 +16,7 @@ from taskloom.memory.scenes import clock, render
 from taskloom.tools.errors import ToolError
 from taskloom.tools.video.lines import Shot
 from taskloom.tools.video.looking import BLIND, REPAIRS, Answer, Ask, Looker
+from taskloom.tools.video.segments import Segment
 
 MEASURED = 50  # lines of what was measured that are told
 IN_A_ROW = 3  # captions that fail, after which no more are asked for
@@ -57,7 +58,8 @@ def digest_of(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise ToolError(f"{path} cannot be read: {error}") from error
+        why = getattr(error, "strerror", None) or error  # without the number and the name once more
+        raise ToolError(f"{path} cannot be read: {why}") from error
 
 
 def look(
@@ -130,6 +132,49 @@ def captioned(
         if failed == IN_A_ROW:
             break
     return Captions(texts, by, len(wanted) - len(texts), why)
+
+
+def kept(
+    scenes: Sequence[Scene], parts: Sequence[Segment], shots: Sequence[Shot], new: Captions
+) -> tuple[Evidence, ...]:
+    """Captions of a recording that hold on as it is taken in again, and of which there is no new one.
+
+    Args:
+        scenes: what was remembered of the same file.
+        parts: its segments now.
+        shots: its shots now; () where they are not looked for, and then each is taken to be there still.
+        new: captions that were made now.
+
+    Returns:
+        Those whose shot, or the segment that they stood in, is there with the same times.
+    """
+    again = {(shot.start_ms, shot.end_ms) for shot in new.texts}
+    there = {(shot.start_ms, shot.end_ms) for shot in shots} | {(one.start_ms, one.end_ms) for one in parts}
+    return tuple(
+        one
+        for scene in scenes
+        for one in scene.evidence
+        if one.source == "caption"
+        and (one.start_ms, one.end_ms) not in again
+        and (not shots or {(one.start_ms, one.end_ms), (scene.start_ms, scene.end_ms)} & there)
+    )
+
+
+def placed(
+    parts: Sequence[Segment], shots: Sequence[Shot], captions: Captions, kept: Sequence[Evidence] = ()
+) -> dict[int, list[Evidence]]:
+    """Captions by the place of the segment that has the key frame of their shot, or is next to it."""
+    keys = {(shot.start_ms, shot.end_ms): shot.key_ms for shot in (*shots, *captions.texts)}
+    made = [
+        Evidence(start_ms=shot.start_ms, end_ms=shot.end_ms, source="caption", text=text, by=captions.by)
+        for shot, text in captions.texts.items()
+    ]
+    found: dict[int, list[Evidence]] = {}
+    for one in (*made, *kept):
+        key = keys.get((one.start_ms, one.end_ms), (one.start_ms + one.end_ms) // 2)
+        away = [max(part.start_ms - key, key - part.end_ms, 0) for part in parts]
+        found.setdefault(away.index(min(away)), []).append(one)
+    return found
 
 
 def has_pictures(scene: Scene) -> bool:

@@ -64,6 +64,12 @@ class Usage:
         spent = {"model_calls": calls, "prompt_tokens": prompt, "completion_tokens": completion}
         return cls(calls, prompt, completion, {model: spent})
 
+    @classmethod
+    def cut_off(cls, model: str, error: BaseException) -> Usage:
+        """The tokens of an answer that was cut off, which OpenAI's error holds; none of any other error."""
+        told = getattr(getattr(error, "completion", None), "usage", None)
+        return cls.of(model, 0, told.prompt_tokens, told.completion_tokens) if told else cls()
+
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.model_calls + other.model_calls,

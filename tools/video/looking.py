@@ -90,6 +90,16 @@ def clock(ms: int) -> str:
     return f"{hours}:" * bool(hours) + f"{rest // 600:02}:{rest % 600 // 10:02}.{rest % 10}"
 
 
+def no_range(start_ms: int, end_ms: int, length_ms: int) -> ToolError:
+    """What is wrong with a range of a recording, and a right one, in times as users write them."""
+    start, end, length = (clock(max(0, ms))[:-2] for ms in (start_ms, end_ms, length_ms))
+    if start_ms >= length_ms:
+        wrong = f"{start} is not before the end of the recording"
+    else:
+        wrong = f"{start} to {end} is no range: the first time has to be before the second"
+    return ToolError(f"{wrong}; it is {length} long, so all of it is 00:00 to {length}")
+
+
 class Looker:
     """Looks at one recording."""
 
@@ -199,15 +209,13 @@ class Looker:
 
     def _checked(self, ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """The ranges in order and within the recording, none overlapping."""
-        begin, end = self._shots[0].start_ms, self._shots[-1].end_ms
+        end = self._shots[-1].end_ms
         if not ranges:
             raise ToolError("no range was given: say from where to where to look")
         joined: list[tuple[int, int]] = []
         for start, stop in sorted(ranges):
             if not 0 <= start < stop or start >= end:
-                raise ToolError(
-                    f"{start} to {stop} ms is no range of this recording: it goes from {begin} to {end} ms"
-                )
+                raise no_range(start, stop, end)
             if joined and start <= joined[-1][1]:
                 joined[-1] = (joined[-1][0], max(joined[-1][1], min(stop, end)))
             else:

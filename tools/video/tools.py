@@ -103,7 +103,7 @@ def milliseconds(text: str | None) -> int | None:
     """
     if text is None:
         return None
-    if re.fullmatch(r"(?:\d{1,3}:)?\d{1,3}:\d{2}", text) is None:
+    if re.fullmatch(r"(?:\d{1,3}:[0-5]?\d|\d{1,3}):[0-5]\d", text) is None:
         raise ToolError(f"{text[:40]!r} is no time: write 12:40 or 1:02:03")
     *more, minutes, seconds = map(int, text.split(":"))
     return ((sum(more) * 60 + minutes) * 60 + seconds) * 1000
