@@ -1,6 +1,6 @@
 """Put a trained network into the package: ONNX with 8-bit weights, and what its scores mean.
 
-python training/export.py build/reader.pt [--out agent/reading/weights]
+python training/export.py build/reader.pt [MORE.pt ...] [--out agent/reading/weights]
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import json
 import logging
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -109,16 +110,21 @@ def taken_back(folder: Path) -> Network:
     return network
 
 
+def averaged(networks: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """The mean of the weights of networks that began alike (Wortsman et al. 2022, "Model soups")."""
+    return {name: torch.stack([one[name] for one in networks]).mean(0) for name in networks[0]}
+
+
 def main() -> None:
-    """Export the weights of a file."""
+    """Export the weights of a file, or the average of several."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("weights", type=Path)
+    parser.add_argument("weights", type=Path, nargs="+", help="of several networks their average")
     parser.add_argument("--out", type=Path, default=WEIGHTS)
     args = parser.parse_args()
     network = Network()
-    network.load_state_dict(torch.load(args.weights, weights_only=True))
+    network.load_state_dict(averaged([torch.load(file, weights_only=True) for file in args.weights]))
     export(network, args.out)
     for file in sorted(args.out.iterdir()):
         print(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
