@@ -552,6 +552,7 @@ def test_a_muddle_is_asked_about(app: Taskloom) -> None:
 def test_an_answer_says_what_was_not_understood(monkeypatch: pytest.MonkeyPatch, app: Taskloom) -> None:
     with monkeypatch.context() as nothing_is_sure:
         nothing_is_sure.setattr("taskloom.agent.reading.local.ACT", 1.1)
+        nothing_is_sure.setattr("taskloom.agent.reading.local.BEGIN", 1.1)
         nothing_is_sure.setattr("taskloom.agent.reading.local.PROPOSE", 1.1)
         assert NOT_UNDERSTOOD in app.talk("we need to paint the fence before sunday", thread="missed").reply
     assert not app.tasks("missed")
@@ -564,6 +565,7 @@ def test_an_answer_says_what_was_not_understood(monkeypatch: pytest.MonkeyPatch,
 
 def test_a_yes_does_what_was_proposed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("taskloom.agent.reading.local.ACT", 1.1)
+    monkeypatch.setattr("taskloom.agent.reading.local.BEGIN", 1.1)
     monkeypatch.setattr("taskloom.agent.reading.local.PROPOSE", 0.0)
     with Taskloom.open(Settings(home=tmp_path, memory=False)) as app:
         asked = app.talk("we need to paint the fence before sunday", thread="t")

@@ -16,6 +16,7 @@ from taskloom.agent.turn.steps import Detail
 from .resolver import POINTING, bare, content
 
 _EMPTY = word_set("the a an in on at to of for and by with from or no not is are was it's its up")
+_BEFORE = word_set("before until till after")  # 'before' 'sunday'
 _NOT = re.compile(r",\s*not\s+(?:(?:on|at|in|for)\s+)?(?:the\s+)?$", re.IGNORECASE)
 _RANGE = re.compile(r"(?:\bto|\buntil|\btill|\btil|-|–)\s*$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\s*(?:to|until|till|til|-|–)?\s*", re.IGNORECASE)
@@ -94,7 +95,6 @@ _VERB = re.compile(
     r"(?<=\S)\s+(?:turns|becomes|gets|is|are|will be|is turning|is getting)\s+(?=\S)", re.IGNORECASE
 )
 
-
 _LEADS_ON = re.compile(r"(?<=\w)\s+(?:for|to|of|with|from|at|into)$", re.IGNORECASE)
 
 
@@ -128,7 +128,8 @@ def tidy(clause: Clause) -> Clause:
     kept: list[Mention] = []
     clause = _spared(clause)
     for mention in (_cut(clause, one) for one in _whole(clause)):
-        if set(mention.text.lower().split()) <= _EMPTY or not re.search(r"\w", mention.text):
+        empty = _EMPTY if clause.act == "back" else _EMPTY | _BEFORE
+        if set(mention.text.lower().split()) <= empty or not re.search(r"\w", mention.text):
             continue
         if mention.role == "S" and mention.text.lower() in _DETERMINER:
             continue

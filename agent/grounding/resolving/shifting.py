@@ -285,7 +285,7 @@ def _each_amount(clause: Clause) -> list[Clause]:
         pairs = list(zip(amounts, things, strict=True))
     elif len(amounts) == 1 and len(clause.all("T")) > 1 and not clause.all("S"):
         pairs = [(amounts[0], thing) for thing in things]
-    elif len(amounts) > 1 and len(things) < 2:
+    elif len(amounts) > 1 and len(things) < 2 and all(map(_is_amount, amounts)):
         starts = [0, *(amount.start for amount in amounts[1:])]
         texts = [clause.text[:end] for end in (*starts[1:], None)]
         return [
@@ -295,6 +295,10 @@ def _each_amount(clause: Clause) -> list[Clause]:
     else:
         return [clause]
     return [replace(clause, mentions=(*rest, *pair)) for pair in pairs]
+
+
+def _is_amount(value: Mention) -> bool:
+    return values.number_of(value.text) is not None or values.duration_of(value.text) is not None
 
 
 def _change(clause: Clause, value: str) -> tuple[str, str]:
