@@ -52,10 +52,12 @@ def step(act: str, **given: Any) -> Say:
     return Say(json.dumps({"thought": "so", "act": act, **empty, "sources": [], **given}))
 
 
-def watched(*replies: Reply, recordings: Told | None = None) -> tuple[Watched, list[dict[str, Any]]]:
+def watched(
+    *replies: Reply, recordings: Told | None = None, patience: float = 5
+) -> tuple[Watched, list[dict[str, Any]]]:
     with OpenAIServer(list(replies)) as server:
         given = Settings(
-            model="m", openai_api_key=SecretStr("any"), openai_base_url=server.url, model_timeout=5
+            model="m", openai_api_key=SecretStr("any"), openai_base_url=server.url, model_timeout=patience
         )
         found = watch("When is the launch?", recordings or Told(), chat_model(given, "m"), ["talk"])
         return found, server.requests
@@ -104,6 +106,17 @@ def test_a_model_looks_moments_up(subtests: pytest.Subtests, monkeypatch: pytest
             assert server.requests[2]["messages"][-1]["content"] == watching._LAST
     with subtests.test("a model that is not there"), pytest.raises(WatchError, match=r"401|key|refus|KEY"):
         watched(Fault(401))
+
+
+def test_a_patient_model_looks_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    june = step("answer", answer="June, said Ana at 03:09.", sources=[f"{VIDEO}@03:09"])
+    for patience in (119, 120, 3_000):
+        found, requests = watched(step("retrieval", query="launch"), june, patience=patience)
+        assert (found.text, found.steps) == ("June, said Ana at 03:09.", 2), patience
+        assert watching._LAST not in [one["messages"][-1]["content"] for one in requests]
+    monkeypatch.setattr(watching, "TOKENS", 0)  # the first step is none to end with
+    _, requests = watched(step("retrieval", query="launch"), june)
+    assert [one["messages"][-1]["content"] == watching._LAST for one in requests] == [False, True]
 
 
 def test_the_command_asks_the_model(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,8 @@ from .chat import ChatModel, Meter, ModelFault, Unusable
 from .eyes import Eyes
 from .wire import WireError, json_of
 
-STEPS, SECONDS, TOKENS = 15, 120.0, 20_000
+STEPS, SECONDS, TOKENS = 15, 120.0, 20_000  # the seconds at least: a model may be given longer for a step
+PATIENT = 6  # steps that there is time for, though each takes as long as the model may
 SHOWN = 3_000  # characters of an observation
 _TIME = re.compile(r"\b(?:\d{1,3}:)?\d{1,3}:\d{2}\b")
 
@@ -99,7 +100,7 @@ def watch(
         WatchError: the model does not answer, or not from what it was shown.
     """
     schema, meter, shown = _Step.model_json_schema(), Meter(), dict[str, str]()
-    until = time.monotonic() + SECONDS
+    until = time.monotonic() + max(SECONDS, PATIENT * chat.patience)
     sees = eyes is not None and bool(pictured)
     if eyes is not None:
         eyes.until = until - chat.patience
@@ -109,7 +110,8 @@ def watch(
     why = ""
     for number in range(1, STEPS + 1):
         spent = meter.usage.prompt_tokens + meter.usage.completion_tokens
-        last = number == STEPS or spent >= TOKENS or time.monotonic() >= until - chat.patience
+        ends = spent >= TOKENS or time.monotonic() >= until - chat.patience
+        last = number == STEPS or (ends and number > 1)
         if last:
             talk.append(HumanMessage(_LAST))
         said = ""
