@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from taskloom.agent.cli.main import app
 from taskloom.agent.graph.wiring import longterm_of
 from taskloom.agent.models import watching
+from taskloom.agent.models.eyes import Eyes
 from taskloom.agent.models.openai import chat_model
 from taskloom.agent.models.watching import Watched, WatchError, watch
 from taskloom.agent.recall.asking import Answer, answer
@@ -29,11 +30,15 @@ from tests.test_video import TALK, sha, talk
 VIDEO = "video:0"
 
 
+QUESTION = "When is the launch?"
+
+
 class Told:
     """Recordings that give the same moments to all words."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[Any, ...]] = []
+        self.seen = Seen(Looked("A tent at 09:09.", (62_400,), (62_400,)), VIDEO)
 
     def retrieval(self, query: str, video: str | None = None, **more: Any) -> Sequence[Moment]:
         self.asked.append((query, video, more))
@@ -44,7 +49,7 @@ class Told:
 
     def qa(self, question: str, video: str | None = None, **more: Any) -> Seen:
         self.asked.append((question, video, more))
-        return Seen(Looked("A tent at 09:09.", (62_400,)), VIDEO)
+        return self.seen
 
 
 def step(act: str, **given: Any) -> Say:
@@ -53,13 +58,15 @@ def step(act: str, **given: Any) -> Say:
 
 
 def watched(
-    *replies: Reply, recordings: Told | None = None, patience: float = 5
+    *replies: Reply, recordings: Told | None = None, patience: float = 5, question: str = QUESTION
 ) -> tuple[Watched, list[dict[str, Any]]]:
     with OpenAIServer(list(replies)) as server:
         given = Settings(
             model="m", openai_api_key=SecretStr("any"), openai_base_url=server.url, model_timeout=patience
         )
-        found = watch("When is the launch?", recordings or Told(), chat_model(given, "m"), ["talk"])
+        chat = chat_model(given, "m")
+        eyes = Eyes(chat)
+        found = watch(question, recordings or Told(), chat, ["talk"], eyes=eyes, pictured=["talk"])
         return found, server.requests
 
 
@@ -117,6 +124,15 @@ def test_a_patient_model_looks_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "TOKENS", 0)  # the first step is none to end with
     _, requests = watched(step("retrieval", query="launch"), june)
     assert [one["messages"][-1]["content"] == watching._LAST for one in requests] == [False, True]
+
+
+def test_words_stay_shown_where_frames_of_their_second_are_looked_at() -> None:
+    told = Told()
+    told.seen = Seen(Looked("A tent.", (189_400,), (189_400,)), VIDEO)
+    done = step("answer", answer="June, said Ana from 03:09 to 03:15.", sources=[f"{VIDEO}@03:09"])
+    looks = [step("retrieval", query="launch"), step("look", query="What is there?")]
+    for first, second in (looks, looks[::-1]):
+        assert watched(first, second, done, recordings=told)[0].steps == 3
 
 
 def test_the_command_asks_the_model(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

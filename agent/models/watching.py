@@ -163,7 +163,8 @@ def _looked(step: _Step, recordings: Recordings, shown: dict[str, str]) -> str:
     if step.act == "look":
         start, end = milliseconds(step.start), milliseconds(step.end)
         seen = recordings.qa(query, step.video, start_ms=start, end_ms=end)
-        shown.update(dict.fromkeys(seen.sources, ""))  # its words may name times that the question named
+        for source in seen.sources:
+            shown.setdefault(source, "")  # its words may name times that the question named
         return "\n".join((quoted(str(seen), 2_000), *seen.sources))
     if step.act == "rag":
         found = recordings.rag(query, step.video)
