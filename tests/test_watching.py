@@ -135,6 +135,20 @@ def test_words_stay_shown_where_frames_of_their_second_are_looked_at() -> None:
         assert watched(first, second, done, recordings=told)[0].steps == 3
 
 
+def test_times_that_were_asked_about_may_be_named() -> None:
+    look = step("look", query="What is there?", start="1:00", end="01:05")
+    source = [f"{VIDEO}@01:02"]
+    asked = step("answer", answer="A tent at 00:01:03, by the frame at 01:02.4.", sources=source)
+    assert watched(look, asked, question="What is there at 1:03?")[0].steps == 2
+    between = step("answer", answer="A tent, from 01:00 to 01:05.", sources=source)
+    assert watched(look, between)[0].steps == 2
+    with pytest.raises(WatchError, match="shown nothing at 01:04"):
+        watched(look, step("answer", answer="A tent, till 01:04.", sources=source))
+    with pytest.raises(WatchError, match="shown nothing at 01:00"):  # no such frame was looked at
+        watched(step("retrieval", query="x", start="1:00"), step("answer", answer="At 01:00 and 03:09.",
+                                                                  sources=[f"{VIDEO}@03:09"]))  # fmt: skip
+
+
 def test_the_command_asks_the_model(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     longterm = longterm_of(Settings(home=home))
     assert longterm is not None

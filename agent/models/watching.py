@@ -77,6 +77,14 @@ class WatchError(Exception):
     """There is no answer of the model; the message says why, for the user."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What an answer may cite. words: of the moments, by their source. times: others, in seconds."""
+
+    words: dict[str, str]
+    times: set[int]
+
+
 def watch(
     question: str,
     recordings: Recordings,
@@ -99,7 +107,7 @@ def watch(
     Raises:
         WatchError: the model does not answer, or not from what it was shown.
     """
-    schema, meter, shown = _Step.model_json_schema(), Meter(), dict[str, str]()
+    schema, meter, shown = _Step.model_json_schema(), Meter(), _Shown({}, _seconds(question))
     until = time.monotonic() + max(SECONDS, PATIENT * chat.patience)
     sees = eyes is not None and bool(pictured)
     if eyes is not None:
@@ -157,21 +165,23 @@ def _read(said: str) -> _Step:
         raise ToolError(faults(error)) from error
 
 
-def _looked(step: _Step, recordings: Recordings, shown: dict[str, str]) -> str:
+def _looked(step: _Step, recordings: Recordings, shown: _Shown) -> str:
     """What a look gives, with the source of each moment; these are shown from then on."""
     query = step.query or ""
     if step.act == "look":
         start, end = milliseconds(step.start), milliseconds(step.end)
         seen = recordings.qa(query, step.video, start_ms=start, end_ms=end)
         for source in seen.sources:
-            shown.setdefault(source, "")  # its words may name times that the question named
+            shown.words.setdefault(source, "")  # its words may name times that the question named
+        if seen.answer.looked_ms:
+            shown.times.update(_seconds(f"{step.start} {step.end}"))
         return "\n".join((quoted(str(seen), 2_000), *seen.sources))
     if step.act == "rag":
         found = recordings.rag(query, step.video)
         moments, lines = list(found.moments), [quoted(str(found), 1_000)]
     else:
         moments, lines = list(_retrieved(step, query, recordings)), []
-    shown.update((one.source, str(one)) for one in moments)
+    shown.words.update((one.source, str(one)) for one in moments)
     lines += [f"{one.source} {quoted(str(one), 500)}" for one in moments]
     return "\n".join(lines) or "there is no such moment"
 
@@ -181,7 +191,7 @@ def _retrieved(step: _Step, query: str, recordings: Recordings) -> Sequence[Any]
     return recordings.retrieval(query, step.video, start_ms=start, end_ms=end, who=step.who)
 
 
-def _answer(step: _Step, shown: dict[str, str]) -> str:
+def _answer(step: _Step, shown: _Shown) -> str:
     """The words of an answer.
 
     Raises:
@@ -190,9 +200,17 @@ def _answer(step: _Step, shown: dict[str, str]) -> str:
     text = (step.answer or "").strip()
     if not text:
         raise ToolError("an answer needs words")
-    if strange := [one for one in step.sources if one not in shown]:
+    if strange := [one for one in step.sources if one not in shown.words]:
         raise ToolError(f"you were not shown {', '.join(strange)[:200]}: look it up, or leave it out")
-    times = {at for source, words in shown.items() for at in _TIME.findall(f"{source} {words}")}
-    if strange := [one for one in _TIME.findall(text) if one not in times]:
+    times = shown.times.union(*(_seconds(f"{source} {words}") for source, words in shown.words.items()))
+    if strange := [one for one in _TIME.findall(text) if not _seconds(one) <= times]:
         raise ToolError(f"you were shown nothing at {', '.join(strange)[:200]}: look it up, or leave it out")
     return text
+
+
+def _seconds(text: str) -> set[int]:
+    """The times that a text names, in seconds: 1:03 is 01:03."""
+    return {
+        sum(int(part) * 60**place for place, part in enumerate(reversed(found.split(":"))))
+        for found in _TIME.findall(text)
+    }
