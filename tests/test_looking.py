@@ -119,10 +119,16 @@ def test_times_that_were_not_looked_at_are_refused(film: Path, found: tuple[Shot
         assert (answer.text, answer.times_ms, answer.calls) == (None, (), 3)
         assert str(answer) == (
             "Not answered: the model's answer was refused: it cites '00:11.0', which was not looked at;"
-            " 1 frames were looked at."
+            f" looked at: 1 frame at {clock(at)}."
         )
         server.play([said(None)])
-        assert "the frames do not show it" in str(looker.qa("A dog?", [(0, 12_000)], 3))
+        none = looker.qa("A dog?", [(0, 12_000)], 4)
+        first, *_, last = none.looked_ms
+        assert none.unseen
+        assert str(none) == (
+            "Not answered: the frames do not show it;"
+            f" looked at: 4 frames from {clock(first)} to {clock(last)}."
+        )
         server.play(
             [said("At 00:11 it is red.", clock(at)[:-2])]
         )  # the question's own time, and one without tenths

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from taskloom.agent.plan.outline import quoted
 from taskloom.agent.turn.reading import Usage
+from taskloom.memory.scenes import clock
 from taskloom.tools.calls import faults
 from taskloom.tools.errors import ToolError
 from taskloom.tools.video.tools import Recordings, milliseconds
@@ -64,25 +65,66 @@ class _Step(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """Frames that were looked at. video: `video:ID`. start_ms, end_ms: of the first and the last of them.
+
+    unseen: whether they were found not to show what was looked for.
+    """
+
+    video: str
+    name: str
+    start_ms: int
+    end_ms: int
+    frames: int
+    unseen: bool
+
+    def __str__(self) -> str:
+        """Such as: 12 frames of a.mp4 from 00:01 to 00:28."""
+        many = f"{self.frames} frame{'s' * (self.frames != 1)} of {self.name or self.video}"
+        return f"{many} from {clock(self.start_ms)} to {clock(self.end_ms)}"
+
+
+@dataclass(frozen=True, slots=True)
 class Watched:
-    """What a model answers. text: '' where nothing says so. sources: what it rests on, all of it shown."""
+    """What a model answers.
+
+    text: '' where nothing says so. sources: what it rests on, all of it shown. looked: what was looked at on
+    the way. missed: what hindered the last look that could not be made.
+    """
 
     text: str
     sources: tuple[str, ...]
     steps: int
     usage: Usage
+    looked: tuple[Look, ...] = ()
+    missed: str = ""
+
+    @property
+    def unseen(self) -> str:
+        """In which frames it was not seen, as a sentence; '' where none were looked at for it."""
+        looks = dict.fromkeys(str(one) for one in self.looked if one.unseen)
+        return f"Not seen in {', nor in '.join(looks)}." if looks else ""
 
 
 class WatchError(Exception):
-    """There is no answer of the model; the message says why, for the user."""
+    """There is no answer of the model; the message says why, for the user. The rest is as in `Watched`."""
+
+    def __init__(self, why: str, looked: Sequence[Look] = (), missed: str = "") -> None:
+        super().__init__(why)
+        self.looked, self.missed = tuple(looked), missed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Shown:
-    """What an answer may cite. words: of the moments, by their source. times: others, in seconds."""
+    """What an answer may cite. words: of the moments, by their source. times: others, in seconds.
+
+    looks, missed: as in `Watched`.
+    """
 
     words: dict[str, str]
     times: set[int]
+    looks: list[Look] = field(default_factory=list)
+    missed: str = ""
 
 
 def watch(
@@ -127,23 +169,24 @@ def watch(
             said = chat.ask(talk, schema, meter, min(until, time.monotonic() + chat.patience))
             step = _read(said)
             if step.act == "answer":
+                usage = meter.usage + (Usage() if eyes is None else eyes.usage)
                 text = _answer(step, shown) if step.sources else ""
-                spent_looking = Usage() if eyes is None else eyes.usage
-                return Watched(text, tuple(step.sources), number, meter.usage + spent_looking)
+                return Watched(text, tuple(step.sources), number, usage, tuple(shown.looks), shown.missed)
             if step.act == "look" and not sees:
                 raise ToolError("there are no pictures to look at")
             told = _looked(step, recordings, shown)
         except Unusable as fault:
             said, told = fault.text, f"that could not be used: {fault.why}"
         except ModelFault as fault:
-            raise WatchError(str(fault)) from fault
+            raise WatchError(str(fault), shown.looks, shown.missed) from fault
         except ToolError as error:
             told = f"that cannot be done: {error}"
         if last:
             why = told
             break
         talk += [AIMessage(said or "(nothing)"), HumanMessage(told[:SHOWN])]
-    raise WatchError(f"the model gave no answer from what it was shown ({why[:200]})")
+    why = f"the model gave no answer from what it was shown ({why[:200]})"
+    raise WatchError(why, shown.looks, shown.missed)
 
 
 def _asked(question: str, names: Sequence[str], pictured: Sequence[str]) -> list[BaseMessage]:
@@ -169,13 +212,11 @@ def _looked(step: _Step, recordings: Recordings, shown: _Shown) -> str:
     """What a look gives, with the source of each moment; these are shown from then on."""
     query = step.query or ""
     if step.act == "look":
-        start, end = milliseconds(step.start), milliseconds(step.end)
-        seen = recordings.qa(query, step.video, start_ms=start, end_ms=end)
-        for source in seen.sources:
-            shown.words.setdefault(source, "")  # its words may name times that the question named
-        if seen.answer.looked_ms:
-            shown.times.update(_seconds(f"{step.start} {step.end}"))
-        return "\n".join((quoted(str(seen), 2_000), *seen.sources))
+        try:
+            return _seen(step, query, recordings, shown)
+        except ToolError as error:
+            shown.missed = str(error)
+            raise
     if step.act == "rag":
         found = recordings.rag(query, step.video)
         moments, lines = list(found.moments), [quoted(str(found), 1_000)]
@@ -184,6 +225,18 @@ def _looked(step: _Step, recordings: Recordings, shown: _Shown) -> str:
     shown.words.update((one.source, str(one)) for one in moments)
     lines += [f"{one.source} {quoted(str(one), 500)}" for one in moments]
     return "\n".join(lines) or "there is no such moment"
+
+
+def _seen(step: _Step, query: str, recordings: Recordings, shown: _Shown) -> str:
+    """What a look at frames gives."""
+    start, end = milliseconds(step.start), milliseconds(step.end)
+    seen = recordings.qa(query, step.video, start_ms=start, end_ms=end)
+    for source in seen.sources:
+        shown.words.setdefault(source, "")  # its words may name times that the question named
+    if at := seen.answer.looked_ms:
+        shown.times.update(_seconds(f"{step.start} {step.end}"))
+        shown.looks.append(Look(seen.thread, seen.name, at[0], at[-1], len(at), seen.answer.unseen))
+    return "\n".join((quoted(str(seen), 2_000), *seen.sources))
 
 
 def _retrieved(step: _Step, query: str, recordings: Recordings) -> Sequence[Any]:

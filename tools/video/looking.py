@@ -28,6 +28,7 @@ CAPTION_CALLS = 30  # of a question
 QUESTION, CAPTION = 2_000, 400  # characters
 REPAIRS = 2  # times that a reply that cannot be used goes back
 LONGEST = 768  # pixels of the longer side of a frame
+NOT_SHOWN = "the frames do not show it"
 BLIND = "No model that takes pictures is set, so nobody can see what they show. This was measured:"
 
 # Messages, and the JSON schema of the reply; gives its text. What it raises goes up to who asks.
@@ -65,8 +66,8 @@ class Answer(NamedTuple):
     """An answer.
 
     text: None if the frames do not show it, or none was given that they support; `why` says which. times_ms:
-    of the frames that it rests on. looked_ms: of all that were shown. calls: of the model. measured: whether
-    it is only what was measured.
+    of the frames that it rests on. looked_ms: of all that were shown, in order. calls: of the model.
+    measured: whether it is only what was measured.
     """
 
     text: str | None
@@ -79,8 +80,19 @@ class Answer(NamedTuple):
     def __str__(self) -> str:
         """The answer with the times of its frames, or why there is none."""
         if self.text is None:
-            return f"Not answered: {self.why}; {len(self.looked_ms)} frames were looked at."
+            return f"Not answered: {self.why}; looked at: {self._frames()}."
         return self.text + (f" [{', '.join(map(clock, self.times_ms))}]" if self.times_ms else "")
+
+    @property
+    def unseen(self) -> bool:
+        """Whether frames were looked at that do not show it."""
+        return self.text is None and self.why == NOT_SHOWN
+
+    def _frames(self) -> str:
+        """How many frames were looked at, from when to when."""
+        if len(self.looked_ms) < 2:
+            return "1 frame at " + clock(self.looked_ms[0]) if self.looked_ms else "no frame"
+        return f"{len(self.looked_ms)} frames from {clock(self.looked_ms[0])} to {clock(self.looked_ms[-1])}"
 
 
 def clock(ms: int) -> str:
@@ -164,7 +176,7 @@ class Looker:
         if fault:
             return Answer(None, (), looked, calls, why=f"the model's answer was refused: {fault}")
         if reply.answer is None or not reply.answer.strip():
-            return Answer(None, (), looked, calls, why="the frames do not show it")
+            return Answer(None, (), looked, calls, why=NOT_SHOWN)
         cited = {_label(time, {*shown}) for time in reply.times}
         rests_on = tuple(one.at_ms for label, one in shown.items() if label in cited)
         return Answer(" ".join(reply.answer.split()), rests_on, looked, calls)
