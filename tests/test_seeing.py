@@ -213,7 +213,7 @@ def test_records_of_before_have_no_file(longterm: LongTerm, film: Path, home: Pa
 
 def watched(recordings: Recordings, server: OpenAIServer, eyes: Eyes | None) -> Watched:
     chat = OpenAIModel(ModelSettings("m", SecretStr("k"), server.url, tries=1))
-    names = [one.name for one in recordings.all()]
+    names = {one.name: one.end_ms for one in recordings.all()}
     return watch("What is on the wall?", recordings, chat, names, eyes=eyes, pictured=recordings.pictured())
 
 
@@ -250,6 +250,8 @@ def test_a_model_that_answers_has_frames_looked_at(
             prompt, asked = (one["content"] for one in server.requests[0]["messages"])
             assert "\nlook: " in prompt
             assert "was not said" in prompt
+            assert "from one frame to the next" in prompt
+            assert 'Recordings: "film.mp4" (00:09)\n' in asked
             assert 'With pictures: "film.mp4"' in asked
             assert math.isfinite(sight.until)
             assert sight.until <= time.monotonic() + 120

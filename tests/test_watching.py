@@ -66,7 +66,7 @@ def watched(
         )
         chat = chat_model(given, "m")
         eyes = Eyes(chat)
-        found = watch(question, recordings or Told(), chat, ["talk"], eyes=eyes, pictured=["talk"])
+        found = watch(question, recordings or Told(), chat, {"talk": 754_000}, eyes=eyes, pictured=["talk"])
         return found, server.requests
 
 
@@ -83,6 +83,7 @@ def test_a_model_looks_moments_up(subtests: pytest.Subtests, monkeypatch: pytest
         )
         assert (found.usage.model_calls, found.usage.prompt_tokens) == (2, 200)
         assert told.asked == [("launch", None, {"start_ms": 120_000, "end_ms": None, "who": "Ana"})]
+        assert 'Recordings: "talk" (12:34)\n' in requests[0]["messages"][1]["content"]
         seen = requests[1]["messages"][-1]["content"]
         assert f'{VIDEO}@03:09 "[03:09-03:15] Ana Sol said: No, make it June.' in seen
     with subtests.test("what was not shown is refused, and what does not fit comes back"):

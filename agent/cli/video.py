@@ -337,7 +337,8 @@ def _watched(
     from taskloom.agent.models.openai import chat_model
     from taskloom.agent.models.watching import WatchError, watch
 
-    names = [one.name for one in recordings.all()] if which is None else [which]
+    known = recordings.all() if which is None else [recordings.named(which)]
+    names = {one.name: one.end_ms for one in known}
     try:
         chat, pictured = chat_model(given, given.model), recordings.pictured(which)
         done = watch(question, recordings, chat, names, eyes=eyes, pictured=pictured)
