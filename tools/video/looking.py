@@ -146,7 +146,8 @@ class Looker:
         Args:
             question: in words.
             ranges: from and to, in milliseconds.
-            frames: how many to look at, 1 to 50: of each shot its key frame, then others evenly spread.
+            frames: how many to look at, 1 to 50: of each shot its key frame, then others between them,
+                as evenly as can be.
 
         Raises:
             ToolError: the question is blank or too long, a range is none or not of the recording, the number
@@ -242,7 +243,7 @@ class Looker:
         ]
 
     def _times(self, ranges: Sequence[tuple[int, int]], frames: int) -> list[int]:
-        """Times to look at: key frames, thinned out where they are too many, then others evenly spread."""
+        """Times to look at: key frames, thinned out where they are too many, then others between them."""
         keys = sorted(
             self._shots[number].key_ms
             for number in self._within(ranges)
@@ -250,12 +251,7 @@ class Looker:
         )
         if len(keys) > frames:
             keys = [keys[int(at)] for at in (np.arange(frames) + 0.5) * len(keys) / frames]
-        lengths = np.array([stop - start for start, stop in ranges])
-        ends, more = np.cumsum(lengths), frames - len(keys)
-        places = (np.arange(more) + 0.5) * ends[-1] / max(1, more)
-        which = np.searchsorted(ends, places, side="right")
-        others = [round(ranges[at][1] - (ends[at] - place)) for at, place in zip(which, places, strict=True)]
-        return sorted({*keys, *map(int, others)})
+        return _spread(keys, ranges, frames)
 
     def _notes(self, ranges: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
         """What is known of the shots in some ranges, as data for a prompt."""
@@ -320,6 +316,41 @@ class Looker:
         if reply is None:
             raise ToolError(f"the model gave no usable reply in {calls}: ask again or use another one")
         return reply, fault, calls
+
+
+class _Gap(NamedTuple):
+    """Where others may be looked at: between two times, or one and an end (open) of a range."""
+
+    start: int
+    stop: int
+    opens: bool
+    ends: bool
+
+    def apart(self, inside: int) -> float:
+        """How far times are apart with so many inside, from an open end half of that; 0 if it is full."""
+        parts = 2 * (inside + 1) - self.opens - self.ends
+        full = inside >= self.stop - self.start - (not self.opens)
+        return 0.0 if full else 2 * (self.stop - self.start) / parts if parts else float("inf")
+
+    def times(self, inside: int) -> list[int]:
+        """So many times inside, evenly spread."""
+        parts = 2 * (inside + 1) - self.opens - self.ends
+        length = self.stop - self.start
+        return [self.start + length * (2 * at - self.opens) // parts for at in range(1, inside + 1)]
+
+
+def _spread(keys: Iterable[int], ranges: Sequence[tuple[int, int]], many: int) -> list[int]:
+    """So many times in ranges, with those given: the others where these leave the largest gaps."""
+    known, gaps = sorted({*keys}), list[_Gap]()
+    for start, stop in ranges:
+        marks = [start, *(key for key in known if start <= key < stop), stop]
+        last = len(marks) - 2
+        gaps += [_Gap(marks[at], marks[at + 1], at == 0, at == last) for at in range(last + 1)]
+    inside = [0] * len(gaps)
+    for _ in range(many - len(known)):
+        widest = max(range(len(gaps)), key=lambda at: gaps[at].apart(inside[at]))
+        inside[widest] += gaps[widest].apart(inside[widest]) > 0
+    return sorted({*known, *(at for gap, n in zip(gaps, inside, strict=True) for at in gap.times(n))})
 
 
 def _image(data: bytes) -> dict[str, Any]:
