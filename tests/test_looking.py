@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import itertools
 import json
 import time
 from collections.abc import Sequence
@@ -119,10 +120,16 @@ def test_times_that_were_not_looked_at_are_refused(film: Path, found: tuple[Shot
         assert (answer.text, answer.times_ms, answer.calls) == (None, (), 3)
         assert str(answer) == (
             "Not answered: the model's answer was refused: it cites '00:11.0', which was not looked at;"
-            " 1 frames were looked at."
+            f" looked at: 1 frame at {clock(at)}."
         )
         server.play([said(None)])
-        assert "the frames do not show it" in str(looker.qa("A dog?", [(0, 12_000)], 3))
+        none = looker.qa("A dog?", [(0, 12_000)], 4)
+        first, *_, last = none.looked_ms
+        assert none.unseen
+        assert str(none) == (
+            "Not answered: the frames do not show it;"
+            f" looked at: 4 frames from {clock(first)} to {clock(last)}."
+        )
         server.play(
             [said("At 00:11 it is red.", clock(at)[:-2])]
         )  # the question's own time, and one without tenths
@@ -213,8 +220,25 @@ def test_what_is_looked_at(data: st.DataObject, frames: int) -> None:
     times = looker._times(checked, frames)
     assert 1 <= len(times) <= frames
     assert all(any(start <= at <= stop for start, stop in checked) for at in times)
+    assert len(times) == min(frames, sum(stop - start for start, stop in checked))
     keys = {shot.key_ms for shot in made if any(start <= shot.key_ms < stop for start, stop in checked)}
     assert keys <= {*times} if len(keys) <= frames else {*times} <= keys
+
+
+def test_frames_are_all_used_and_lie_apart() -> None:
+    for cuts in ([], [100], [10_000, 15_000], [2_500, 2_600, 20_000], [*range(1_000, 12_000, 1_000)]):
+        edges = [0, *cuts, 30_000]
+        made = tuple(Shot(a, b, (a + b) // 2) for a, b in itertools.pairwise(edges))
+        times = Looker(Path("none"), made)._times([(0, 30_000)], 12)
+        assert len(times) == 12
+        keys = {shot.key_ms for shot in made}
+        assert keys <= {*times}
+        gaps = [b - a for a, b in itertools.pairwise(times) if not {a, b} <= keys]
+        if len(keys) < 6:
+            assert 1_250 <= min(gaps) <= max(gaps) <= 3_800, (cuts, times)
+    even = Looker(Path("none"), (Shot(0, 30_000, 15_000),))._times([(0, 12_000)], 12)
+    assert even == [500 + 1_000 * n for n in range(12)]
+    assert len(Looker(Path("none"), (Shot(0, 5, 2),))._times([(0, 5)], 12)) == 5  # there are no more
 
 
 def test_captions_are_made_once_and_shared(film: Path, found: tuple[Shot, ...]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
 import sys
 import time
@@ -212,7 +213,7 @@ def test_records_of_before_have_no_file(longterm: LongTerm, film: Path, home: Pa
 
 def watched(recordings: Recordings, server: OpenAIServer, eyes: Eyes | None) -> Watched:
     chat = OpenAIModel(ModelSettings("m", SecretStr("k"), server.url, tries=1))
-    names = [one.name for one in recordings.all()]
+    names = {one.name: one.end_ms for one in recordings.all()}
     return watch("What is on the wall?", recordings, chat, names, eyes=eyes, pictured=recordings.pictured())
 
 
@@ -249,6 +250,8 @@ def test_a_model_that_answers_has_frames_looked_at(
             prompt, asked = (one["content"] for one in server.requests[0]["messages"])
             assert "\nlook: " in prompt
             assert "was not said" in prompt
+            assert "from one frame to the next" in prompt
+            assert 'Recordings: "film.mp4" (00:09)\n' in asked
             assert 'With pictures: "film.mp4"' in asked
             assert math.isfinite(sight.until)
             assert sight.until <= time.monotonic() + 120
@@ -481,8 +484,16 @@ def test_ask_tells_that_pictures_were_not_looked_at(
     steps = [step("look", query="Which colour?"), words]
     told = 'The pictures of film.mp4 were not looked at: the model "m" takes no pictures (400): set TASKLOOM'
     assert told in run("ask", "Which colour is the wall?").stderr
-    steps = [words]  # it did not want to look
-    assert run("ask", "Which colour is the wall?").stderr == ""
+    steps = [words]
+    told = "The pictures of film.mp4 were not looked at: the model did not ask for it.\n"
+    assert run("ask", "Which colour is the wall?").stderr == told
+    server.play([Fault(500)])
+    told = run("ask", "Which colour is the wall?").stderr
+    assert "I answer without the model" in told
+    assert "The pictures of film.mp4 were not looked at: the model gave no answer.\n" in told
+    server.play(lambda body: Fault(500) if is_look(body) else steps.pop(0))
+    steps = [step("look", query="Which colour?"), words]
+    assert "film.mp4 were not looked at: the model's endpoint failed (500)" in run("ask", "A wall?").stderr
     monkeypatch.delenv("TASKLOOM_MODEL")
     asked = run("ask", "Which colour is the wall?")
     assert asked.stdout == "Nothing in the recordings says so.\n"
@@ -494,6 +505,30 @@ def test_ask_tells_that_pictures_were_not_looked_at(
     assert run("ask", "What is the wall?").stderr == ""
     film.unlink()
     assert run("ask", "Which colour is the tent?").stderr == ""
+
+
+def test_ask_tells_what_was_looked_at(film: Path, server: OpenAIServer) -> None:
+    run("add", film)
+    looks = [step("look", query="A dog?", start="0:00", end=end) for end in (None, "0:03")]
+    server.play(lambda body: said(None) if is_look(body) else steps.pop(0))
+    steps = [*looks, step("answer", answer="No dog.")]
+    done = run("ask", "Is a dog there?")
+    assert done.stderr == ""
+    assert re.fullmatch(
+        r"Nothing in the recordings says so\. Not seen in 1[0-2] frames of film\.mp4 from 00:00 to 00:08,"
+        r" nor in 1[0-2] frames of film\.mp4 from 00:00 to 00:02\.\n",
+        done.stdout,
+    ), done.stdout
+    steps = [looks[1], step("answer", answer="No dog.")]
+    told = json.loads(run("ask", "Is a dog there?", "--json").stdout)
+    assert told["answer"].startswith("Nothing in the recordings says so. Not seen in ")
+    (look,) = told["looked"]
+    assert (look["video"], look["name"]) == (digest_of(film)[:12], "film.mp4")
+    assert 10 <= look["frames"] <= 12
+    assert 0 <= look["from"] < 0.5 < 2.5 < look["to"] < 3
+    server.play(lambda body: first_frame(body) if is_look(body) else steps.pop(0))
+    steps = [looks[1], step("answer", answer="No.")]  # they show something, and it is not taken
+    assert run("ask", "Is a dog there?").stdout == "Nothing in the recordings says so.\n"
 
 
 def test_captions_that_fail_in_a_row_are_the_last(clip: Path) -> None:

@@ -108,6 +108,14 @@ def test_questions_without_a_model(subtests: pytest.Subtests) -> None:
         by = shown.model_copy(update={"source": "caption", "by": "eye-2", "text": "A dog is on the stage."})
         both = [*more, Moment(told[0].scene, by)]
         assert "a caption says “A dog" in answer("What is on the stage?", both).text
+        for asked in ("When is a dog shown?", "When does the video show a dog?", "When can a dog be seen?"):
+            assert answer(asked, both).text == "At 00:00: a caption says “A dog is on the stage.”", asked
+        assert "a caption says “A dog" in answer("What is on the stage in the clip?", both).text
+        assert "a caption says “A dog" in answer("Which stage is shown in this picture?", both).text
+        assert answer("When is a cat shown?", both) == Answer()
+        takes = talk("[00:01] Ana: Tom takes the bus.\n[00:05] Ana: Jo takes the pictures.\n")
+        assert "Jo takes" in answer("Who takes the pictures?", takes).text
+        assert answer("Who is in the picture?", both) == Answer()
         assert answer("Who mentioned the dog?", both) == Answer()
         assert answer("Who mentioned the wifi code?", more) == Answer()
         assert answer("Who mentioned the printer?", more) == Answer()

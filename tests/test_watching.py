@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from taskloom.agent.cli.main import app
 from taskloom.agent.graph.wiring import longterm_of
 from taskloom.agent.models import watching
+from taskloom.agent.models.eyes import Eyes
 from taskloom.agent.models.openai import chat_model
 from taskloom.agent.models.watching import Watched, WatchError, watch
 from taskloom.agent.recall.asking import Answer, answer
@@ -29,11 +30,15 @@ from tests.test_video import TALK, sha, talk
 VIDEO = "video:0"
 
 
+QUESTION = "When is the launch?"
+
+
 class Told:
     """Recordings that give the same moments to all words."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[Any, ...]] = []
+        self.seen = Seen(Looked("A tent at 09:09.", (62_400,), (62_400,)), VIDEO)
 
     def retrieval(self, query: str, video: str | None = None, **more: Any) -> Sequence[Moment]:
         self.asked.append((query, video, more))
@@ -44,7 +49,7 @@ class Told:
 
     def qa(self, question: str, video: str | None = None, **more: Any) -> Seen:
         self.asked.append((question, video, more))
-        return Seen(Looked("A tent at 09:09.", (62_400,)), VIDEO)
+        return self.seen
 
 
 def step(act: str, **given: Any) -> Say:
@@ -52,12 +57,16 @@ def step(act: str, **given: Any) -> Say:
     return Say(json.dumps({"thought": "so", "act": act, **empty, "sources": [], **given}))
 
 
-def watched(*replies: Reply, recordings: Told | None = None) -> tuple[Watched, list[dict[str, Any]]]:
+def watched(
+    *replies: Reply, recordings: Told | None = None, patience: float = 5, question: str = QUESTION
+) -> tuple[Watched, list[dict[str, Any]]]:
     with OpenAIServer(list(replies)) as server:
         given = Settings(
-            model="m", openai_api_key=SecretStr("any"), openai_base_url=server.url, model_timeout=5
+            model="m", openai_api_key=SecretStr("any"), openai_base_url=server.url, model_timeout=patience
         )
-        found = watch("When is the launch?", recordings or Told(), chat_model(given, "m"), ["talk"])
+        chat = chat_model(given, "m")
+        eyes = Eyes(chat)
+        found = watch(question, recordings or Told(), chat, {"talk": 754_000}, eyes=eyes, pictured=["talk"])
         return found, server.requests
 
 
@@ -74,6 +83,7 @@ def test_a_model_looks_moments_up(subtests: pytest.Subtests, monkeypatch: pytest
         )
         assert (found.usage.model_calls, found.usage.prompt_tokens) == (2, 200)
         assert told.asked == [("launch", None, {"start_ms": 120_000, "end_ms": None, "who": "Ana"})]
+        assert 'Recordings: "talk" (12:34)\n' in requests[0]["messages"][1]["content"]
         seen = requests[1]["messages"][-1]["content"]
         assert f'{VIDEO}@03:09 "[03:09-03:15] Ana Sol said: No, make it June.' in seen
     with subtests.test("what was not shown is refused, and what does not fit comes back"):
@@ -104,6 +114,40 @@ def test_a_model_looks_moments_up(subtests: pytest.Subtests, monkeypatch: pytest
             assert server.requests[2]["messages"][-1]["content"] == watching._LAST
     with subtests.test("a model that is not there"), pytest.raises(WatchError, match=r"401|key|refus|KEY"):
         watched(Fault(401))
+
+
+def test_a_patient_model_looks_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    june = step("answer", answer="June, said Ana at 03:09.", sources=[f"{VIDEO}@03:09"])
+    for patience in (119, 120, 3_000):
+        found, requests = watched(step("retrieval", query="launch"), june, patience=patience)
+        assert (found.text, found.steps) == ("June, said Ana at 03:09.", 2), patience
+        assert watching._LAST not in [one["messages"][-1]["content"] for one in requests]
+    monkeypatch.setattr(watching, "TOKENS", 0)  # the first step is none to end with
+    _, requests = watched(step("retrieval", query="launch"), june)
+    assert [one["messages"][-1]["content"] == watching._LAST for one in requests] == [False, True]
+
+
+def test_words_stay_shown_where_frames_of_their_second_are_looked_at() -> None:
+    told = Told()
+    told.seen = Seen(Looked("A tent.", (189_400,), (189_400,)), VIDEO)
+    done = step("answer", answer="June, said Ana from 03:09 to 03:15.", sources=[f"{VIDEO}@03:09"])
+    looks = [step("retrieval", query="launch"), step("look", query="What is there?")]
+    for first, second in (looks, looks[::-1]):
+        assert watched(first, second, done, recordings=told)[0].steps == 3
+
+
+def test_times_that_were_asked_about_may_be_named() -> None:
+    look = step("look", query="What is there?", start="1:00", end="01:05")
+    source = [f"{VIDEO}@01:02"]
+    asked = step("answer", answer="A tent at 00:01:03, by the frame at 01:02.4.", sources=source)
+    assert watched(look, asked, question="What is there at 1:03?")[0].steps == 2
+    between = step("answer", answer="A tent, from 01:00 to 01:05.", sources=source)
+    assert watched(look, between)[0].steps == 2
+    with pytest.raises(WatchError, match="shown nothing at 01:04"):
+        watched(look, step("answer", answer="A tent, till 01:04.", sources=source))
+    with pytest.raises(WatchError, match="shown nothing at 01:00"):  # no such frame was looked at
+        watched(step("retrieval", query="x", start="1:00"), step("answer", answer="At 01:00 and 03:09.",
+                                                                  sources=[f"{VIDEO}@03:09"]))  # fmt: skip
 
 
 def test_the_command_asks_the_model(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

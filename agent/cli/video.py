@@ -15,7 +15,7 @@ from .options import AsJson, checked_thread, examples, print_json
 
 if TYPE_CHECKING:
     from taskloom.agent.models.eyes import Eyes
-    from taskloom.agent.models.watching import Watched
+    from taskloom.agent.models.watching import Look, Watched
     from taskloom.agent.recall.asking import Answer
     from taskloom.agent.recall.moments import Moment
     from taskloom.agent.recall.recordings import Recording, Recordings
@@ -156,9 +156,9 @@ def ask(
     eyes = _eyes()
     with _explained(), _recordings(user, eyes) as recordings:
         found = recordings.rag(question, which)
-        watched = _watched(question, which, recordings, eyes)
+        watched, looked, why = _watched(question, which, recordings, eyes)
         is_found = found.found if watched is None else bool(watched.sources)
-        more = "" if is_found else _unseen(which, recordings, eyes)
+        more = "" if is_found else _unseen(which, recordings, looked, why)
     if watched is None:
         _tell(found, as_json=as_json)
     else:
@@ -168,15 +168,20 @@ def ask(
 
 
 def _tell_watched(watched: Watched, *, as_json: bool) -> None:
-    """Print what a model answers."""
+    """Print what a model answers, or in which frames it was not seen."""
     from dataclasses import asdict
 
     from taskloom.agent.recall.asking import NOTHING
 
-    text = watched.text or NOTHING
+    text = watched.text or f"{NOTHING} {watched.unseen}".strip()
     if as_json:
+        looked = [
+            {"video": one.video.removeprefix("video:"), "name": one.name, "frames": one.frames,
+             "from": one.start_ms / 1000, "to": one.end_ms / 1000}
+            for one in watched.looked
+        ]  # fmt: skip
         print_json({"answer": text, "found": bool(watched.sources), "sources": list(watched.sources),
-                    "steps": watched.steps, **asdict(watched.usage)})  # fmt: skip
+                    "looked": looked, "steps": watched.steps, **asdict(watched.usage)})  # fmt: skip
     else:
         typer.echo(_safe("\n".join((text, *(f"Source: {one}" for one in watched.sources)))))
 
@@ -317,34 +322,39 @@ def _eyes(*, bounded: bool = True) -> Eyes | None:
     return Eyes(chat_model(given, given.model), CALLS if bounded else None)
 
 
-def _watched(question: str, which: str | None, recordings: Recordings, eyes: Eyes | None) -> Watched | None:
-    """What the model of the settings answers; None without one, and, told so, where it does not."""
+def _watched(
+    question: str, which: str | None, recordings: Recordings, eyes: Eyes | None
+) -> tuple[Watched | None, Sequence[Look], str]:
+    """What the model of the settings answers, what it had looked at, and why it had nothing else looked at.
+
+    There is no answer without a model, nor, told so, where it gives none.
+    """
     from taskloom.agent.settings import settings
 
     given = settings()
     if given.model in ("", "rules"):
-        return None
+        return None, (), "set TASKLOOM_MODEL to a model that takes pictures"
     from taskloom.agent.models.openai import chat_model
     from taskloom.agent.models.watching import WatchError, watch
 
-    names = [one.name for one in recordings.all()] if which is None else [which]
+    known = recordings.all() if which is None else [recordings.named(which)]
+    names = {one.name: one.end_ms for one in known}
     try:
         chat, pictured = chat_model(given, given.model), recordings.pictured(which)
-        return watch(question, recordings, chat, names, eyes=eyes, pictured=pictured)
+        done = watch(question, recordings, chat, names, eyes=eyes, pictured=pictured)
+        return done, done.looked, done.missed or "the model did not ask for it"
     except WatchError as error:
         typer.echo(_safe(f"I answer without the model: {error}."), err=True)
-        return None
+        return None, error.looked, error.missed or "the model gave no answer"
 
 
-def _unseen(which: str | None, recordings: Recordings, eyes: Eyes | None) -> str:
-    """Why there may be more to a question than was found; '' where there is not."""
+def _unseen(which: str | None, recordings: Recordings, looked: Sequence[Look], why: str) -> str:
+    """Of which recordings the pictures were not looked at, and why; '' where there are none."""
     if not recordings.all():
         return NONE_YET
-    names = recordings.pictured(which)
-    if not names or (eyes is not None and not eyes.blind):
-        return ""
-    why = eyes.blind if eyes else "set TASKLOOM_MODEL to a model that takes pictures"
-    return f"The pictures of {', '.join(names)} were not looked at: {why}."
+    seen = {one.name for one in looked}
+    names = [name for name in recordings.pictured(which) if name not in seen]
+    return f"The pictures of {', '.join(names)} were not looked at: {why}." if names else ""
 
 
 def _eyes_for_captions() -> Eyes:

@@ -52,6 +52,13 @@ _HEARD = re.compile(
 )
 """Something is talked of, whatever the verb: "when do we first learn about the bus"."""
 _IN_RECORDING = re.compile(r"\bin (?:the|this) (?:meeting|recording|video|call|transcript)\b", re.IGNORECASE)
+_SHOWING = re.compile(
+    r"\b(?:in|from|during|does|do) (?:the|this|a) (?:clip|picture|video|recording)s?(?: show)?\b"
+    r"|\b(?:the|this|a) (?:clip|picture|video|recording)s? shows?\b"
+    r"|\b(?:shown|(?:be|is|are|was|were) seen)\b|\bseen(?=\W*$)",
+    re.IGNORECASE,
+)
+"""That something is to be seen; no line has to say so."""
 _PHRASES = re.compile(r"\b(?:takes?|took) (?:place|it on|on)\b", re.IGNORECASE)
 _WHO = re.compile(r"^\W*(?:who|whom|whose|which (?:person|speaker))\b", re.IGNORECASE)
 _BESIDE = re.compile(
@@ -173,6 +180,10 @@ def answer(question: str, moments: Sequence[Moment]) -> Answer:
     if _WHEN.match(question) and any(form.search(question) for form in (_SAID, _HEARD, _IN_RECORDING)):
         found = _matching(asked, told)
         return _told(lambda one: f"At {clock(one.evidence.start_ms)}: {_quote(one)}", found[:1])
+    if _WHEN.match(question) and _SHOWING.search(question):
+        seen = _matching(asked, [one for one in told if one.evidence.source != "said"])
+        if seen:
+            return _told(lambda one: f"At {clock(one.evidence.start_ms)}: {_quote(one)}", seen[:1])
     if _WHO.match(question):
         return _who(asked, told)
     return _value(asked, told)
@@ -183,6 +194,9 @@ def answer(question: str, moments: Sequence[Moment]) -> Answer:
 
 def _asked(question: str, speakers: Iterable[str]) -> _Asked:
     question = _PHRASES.sub(" ", question)
+    shorter = _SHOWING.sub(" ", question)
+    if any(fold(word) not in _asking() for word in _WORD.findall(shorter)):
+        question = shorter
     who = next((one for one in speakers if one and _names(question, one)), None)
     subject = question if who is None else _without(question, who)
     words = [word for word in _WORD.findall(_TALK.sub(" ", subject)) if fold(word) not in _asking()]

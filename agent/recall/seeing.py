@@ -24,10 +24,11 @@ IN_A_ROW = 3  # captions that fail, after which no more are asked for
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What came of looking at a recording. thread: of its scenes, `video:ID`."""
+    """What came of looking at a recording. thread: of its scenes, `video:ID`. name: what it is called."""
 
     answer: Answer
     thread: str
+    name: str = ""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -98,7 +99,7 @@ def look(
         answer = answer._replace(
             text=_told([one for one in measured if one.start_ms < end and start < one.end_ms])
         )
-    return Seen(answer, first.thread)
+    return Seen(answer, first.thread, first.name)
 
 
 def captioned(

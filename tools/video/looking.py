@@ -28,6 +28,7 @@ CAPTION_CALLS = 30  # of a question
 QUESTION, CAPTION = 2_000, 400  # characters
 REPAIRS = 2  # times that a reply that cannot be used goes back
 LONGEST = 768  # pixels of the longer side of a frame
+NOT_SHOWN = "the frames do not show it"
 BLIND = "No model that takes pictures is set, so nobody can see what they show. This was measured:"
 
 # Messages, and the JSON schema of the reply; gives its text. What it raises goes up to who asks.
@@ -65,8 +66,8 @@ class Answer(NamedTuple):
     """An answer.
 
     text: None if the frames do not show it, or none was given that they support; `why` says which. times_ms:
-    of the frames that it rests on. looked_ms: of all that were shown. calls: of the model. measured: whether
-    it is only what was measured.
+    of the frames that it rests on. looked_ms: of all that were shown, in order. calls: of the model.
+    measured: whether it is only what was measured.
     """
 
     text: str | None
@@ -79,8 +80,19 @@ class Answer(NamedTuple):
     def __str__(self) -> str:
         """The answer with the times of its frames, or why there is none."""
         if self.text is None:
-            return f"Not answered: {self.why}; {len(self.looked_ms)} frames were looked at."
+            return f"Not answered: {self.why}; looked at: {self._frames()}."
         return self.text + (f" [{', '.join(map(clock, self.times_ms))}]" if self.times_ms else "")
+
+    @property
+    def unseen(self) -> bool:
+        """Whether frames were looked at that do not show it."""
+        return self.text is None and self.why == NOT_SHOWN
+
+    def _frames(self) -> str:
+        """How many frames were looked at, from when to when."""
+        if len(self.looked_ms) < 2:
+            return "1 frame at " + clock(self.looked_ms[0]) if self.looked_ms else "no frame"
+        return f"{len(self.looked_ms)} frames from {clock(self.looked_ms[0])} to {clock(self.looked_ms[-1])}"
 
 
 def clock(ms: int) -> str:
@@ -134,7 +146,8 @@ class Looker:
         Args:
             question: in words.
             ranges: from and to, in milliseconds.
-            frames: how many to look at, 1 to 50: of each shot its key frame, then others evenly spread.
+            frames: how many to look at, 1 to 50: of each shot its key frame, then others between them,
+                as evenly as can be.
 
         Raises:
             ToolError: the question is blank or too long, a range is none or not of the recording, the number
@@ -164,7 +177,7 @@ class Looker:
         if fault:
             return Answer(None, (), looked, calls, why=f"the model's answer was refused: {fault}")
         if reply.answer is None or not reply.answer.strip():
-            return Answer(None, (), looked, calls, why="the frames do not show it")
+            return Answer(None, (), looked, calls, why=NOT_SHOWN)
         cited = {_label(time, {*shown}) for time in reply.times}
         rests_on = tuple(one.at_ms for label, one in shown.items() if label in cited)
         return Answer(" ".join(reply.answer.split()), rests_on, looked, calls)
@@ -230,7 +243,7 @@ class Looker:
         ]
 
     def _times(self, ranges: Sequence[tuple[int, int]], frames: int) -> list[int]:
-        """Times to look at: key frames, thinned out where they are too many, then others evenly spread."""
+        """Times to look at: key frames, thinned out where they are too many, then others between them."""
         keys = sorted(
             self._shots[number].key_ms
             for number in self._within(ranges)
@@ -238,12 +251,7 @@ class Looker:
         )
         if len(keys) > frames:
             keys = [keys[int(at)] for at in (np.arange(frames) + 0.5) * len(keys) / frames]
-        lengths = np.array([stop - start for start, stop in ranges])
-        ends, more = np.cumsum(lengths), frames - len(keys)
-        places = (np.arange(more) + 0.5) * ends[-1] / max(1, more)
-        which = np.searchsorted(ends, places, side="right")
-        others = [round(ranges[at][1] - (ends[at] - place)) for at, place in zip(which, places, strict=True)]
-        return sorted({*keys, *map(int, others)})
+        return _spread(keys, ranges, frames)
 
     def _notes(self, ranges: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
         """What is known of the shots in some ranges, as data for a prompt."""
@@ -308,6 +316,41 @@ class Looker:
         if reply is None:
             raise ToolError(f"the model gave no usable reply in {calls}: ask again or use another one")
         return reply, fault, calls
+
+
+class _Gap(NamedTuple):
+    """Where others may be looked at: between two times, or one and an end (open) of a range."""
+
+    start: int
+    stop: int
+    opens: bool
+    ends: bool
+
+    def apart(self, inside: int) -> float:
+        """How far times are apart with so many inside, from an open end half of that; 0 if it is full."""
+        parts = 2 * (inside + 1) - self.opens - self.ends
+        full = inside >= self.stop - self.start - (not self.opens)
+        return 0.0 if full else 2 * (self.stop - self.start) / parts if parts else float("inf")
+
+    def times(self, inside: int) -> list[int]:
+        """So many times inside, evenly spread."""
+        parts = 2 * (inside + 1) - self.opens - self.ends
+        length = self.stop - self.start
+        return [self.start + length * (2 * at - self.opens) // parts for at in range(1, inside + 1)]
+
+
+def _spread(keys: Iterable[int], ranges: Sequence[tuple[int, int]], many: int) -> list[int]:
+    """So many times in ranges, with those given: the others where these leave the largest gaps."""
+    known, gaps = sorted({*keys}), list[_Gap]()
+    for start, stop in ranges:
+        marks = [start, *(key for key in known if start <= key < stop), stop]
+        last = len(marks) - 2
+        gaps += [_Gap(marks[at], marks[at + 1], at == 0, at == last) for at in range(last + 1)]
+    inside = [0] * len(gaps)
+    for _ in range(many - len(known)):
+        widest = max(range(len(gaps)), key=lambda at: gaps[at].apart(inside[at]))
+        inside[widest] += gaps[widest].apart(inside[widest]) > 0
+    return sorted({*known, *(at for gap, n in zip(gaps, inside, strict=True) for at in gap.times(n))})
 
 
 def _image(data: bytes) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Recordings(Protocol):
         end_ms: int | None = None,
         frames: int = 12,
     ) -> Any:
-        """An answer from frames, with the `sources` that show it; as text the answer with its times."""
+        """An `answer` from frames, with the `sources` that show it; as text the answer with its times."""
 
 
 def video_tools(recordings: Callable[[str], Recordings]) -> list[BaseTool]:
