@@ -322,6 +322,13 @@ def test_what_is_more_than_a_question_changes_the_plan() -> None:
     assert question_before((), "Is the party on Friday?", TaskGraph()) == ()
 
 
+def test_what_is_made_and_changed_at_once_is_called_it() -> None:
+    operations = (Add(slot="cake", title="cake"), Update(task="t99", value="Friday"))
+    (asked,) = question_before(operations, "Is the party on Friday?", PARTY)
+    assert isinstance(asked, Clarify)
+    assert asked.question.endswith("Shall I add cake and set it to Friday?")
+
+
 # ---- through the whole product --------------------------------------------------------------------
 
 PLAN = {

@@ -85,7 +85,7 @@ def _describe(operation: Operation, graph: TaskGraph) -> str:
             value = f": {clip(operation.value, 40)}" if operation.value else ""
             return f"add {clip(operation.title, 40)}{value}"
         case "update" if operation.value is not None:
-            return f"set {name} to {clip(operation.value, 40)}"
+            return f"set {name or 'it'} to {clip(operation.value, 40)}"  # 'it' was made just before
         case "remove" | "inactivate":
             return f"take out {name}"
         case "complete":

@@ -1,4 +1,4 @@
-"""Words by which a reply's own words are told from names. Data only."""
+"""Words by which a reply's own words are told from names, and short forms of chats. Data only."""
 
 from __future__ import annotations
 
