@@ -24,7 +24,7 @@ from lines import Change, Dialogue, Turn, load, path_key
 
 from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.grounding.resolving.assemble import assemble
-from taskloom.agent.language.values import NUMBER_WORDS
+from taskloom.agent.language.values import NUMBER_WORDS, number_of
 from taskloom.agent.language.words import kind_name, singular, slot_name
 from taskloom.agent.reading.heard import heard
 from taskloom.agent.reading.local import Local
@@ -84,6 +84,16 @@ class Gold:
         """The same plan, to be played on."""
         made = copy(self)
         made.ids = dict(self.ids)
+        return made
+
+    def renamed(self, turn: Turn) -> Gold:
+        """The same plan, where what a turn gives another name goes by that as well."""
+        made = self.copy()
+        for change in turn.changes:
+            if change.op == "~":
+                path, other = path_key(change.path), path_key(change.other)
+                below = [key for key in self.ids if key[: len(path)] == path]
+                made.ids |= {other + key[len(path) :]: self.ids[key] for key in below}
         return made
 
     def play(self, turn: Turn) -> None:
@@ -189,15 +199,15 @@ def judged(before: Gold, turn: Turn, ours: TaskGraph, operations: Sequence[Opera
     """What became of a turn; before: the plan it met, ours: the graph that the operations left."""
     changed = {key for key, node in ours.items() if differs(before.graph.get(key), node)}
     asks = any(isinstance(one, Clarify) for one in operations) or reply.rstrip().endswith("?")
-    if turn.asks_back:
+    if turn.asks_back and not turn.changes:
         return "right" if asks and not changed else "wrong"
-    explained = set[str]()
+    explained, before = set[str](), before.renamed(turn)
     good = all(
         _is_so(one, before, ours, explained) or _exchanged(one, turn, before, ours) for one in turn.changes
     )
     good = good and all(any(_mentions(one, reply) for one in answer.split("|")) for answer in turn.answers)
     extra = changed - explained - _follows(before.graph, ours, explained)
-    if good and not extra:
+    if good and not extra and (asks or not turn.asks_back):
         return "right"
     return "asked" if asks and not changed else "wrong"
 
@@ -303,13 +313,29 @@ def _has_value(change: Change, before: Gold, ours: TaskGraph, explained: set[str
         explained.add(held.id)
         if held.active and says(change.value, f"{held.title} {held.value or ''}"):
             return True
+    inside = _under(change.path[:-1], before, ours)
     found = [
-        node
-        for node in _under(change.path[:-1], before, ours)
-        if node.active and says(change.value, f"{node.title} {node.value or ''}")
+        node for node in inside if node.active and says(change.value, f"{node.title} {node.value or ''}")
     ]
+    if not found and held is None:
+        found = _in_parts(change.value, [n for n in inside if differs(before.graph.get(n.id), n)])
     explained |= {node.id for node in found if differs(before.graph.get(node.id), node)}
     return bool(found) and (held is None or not held.active or held in found)
+
+
+def _in_parts(value: str, nodes: Sequence[TaskNode]) -> list[TaskNode]:
+    """The slots of one task that say a value together, each some of it: a date with an hour."""
+    wanted = set(_content(_figures(value)))
+    for owner in {node.parent for node in nodes}:
+        found = [
+            node
+            for node in nodes
+            if node.parent == owner and wanted & set(_content(_figures(node.value or "")))
+        ]
+        told = _content(_figures(" ".join(node.value or "" for node in found)))
+        if len(found) > 1 and wanted <= told:
+            return found
+    return []
 
 
 def _under(path: Sequence[str], before: Gold, ours: TaskGraph) -> list[TaskNode]:
@@ -357,9 +383,22 @@ def says(value: str, text: str) -> bool:
     return numbers <= other and len(rest & other) * 2 >= len(rest)
 
 
-_ORDINALS = ("first", "second", "third", "fourth", "fifth")
+_ENDS = r"(?!\w)"
+_ORDINALS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth",
+    "nineteenth", "twentieth",
+)  # fmt: skip
 _PAST = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20}
 _CLOCK = re.compile(rf"\b({'|'.join(_PAST)})(?: (past|to))? (\d{{1,2}}|{'|'.join(NUMBER_WORDS)})\b(?!:)")
+_UNITS = "one|two|three|four|five|six|seven|eight|nine"
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_BELOW = rf"(?:(?:{_TENS})(?:[- ](?:{_UNITS}))?|{'|'.join(NUMBER_WORDS)})"
+_COMPOSED = re.compile(rf"\b(?:(?:a|{_UNITS}) hundred(?: (?:and )?{_BELOW})?|(?:{_TENS})[- ](?:{_UNITS}))\b")
+_DAY = re.compile(
+    rf"(?<=\bthe )((?:twenty|thirty)[- ])?({'|'.join(_ORDINALS)})\b(?! [a-z])"
+    rf"|\b((?:twenty|thirty)[- ])?({'|'.join(_ORDINALS)})\b(?= of\b)"
+)
 _UNSAID = set(words(" ".join(MONTHS) + " am pm pounds pound quid euro euros dollars dollar bucks"))
 
 
@@ -371,12 +410,20 @@ def _figures(text: str) -> str:
     for day in (*WEEKDAYS, *MONTHS):
         text = re.sub(rf"\b{day[:3]}(?:{day[3:]}|s|t|r|rs)?\b", day, text)
     text = _CLOCK.sub(_clock, text)
+    text = re.sub(r"\b0(\d:\d\d)\b", r"\1", text)
+    text = _COMPOSED.sub(lambda found: f"{number_of(found[0])}", text)
+    text = _DAY.sub(_day, text)
     for word, number in NUMBER_WORDS.items():
         if number > 1:  # 'one' is a pronoun as well
             text = re.sub(rf"\b{word}\b", str(number), text)
-    for number, word in enumerate(_ORDINALS, 1):
-        text = re.sub(rf"\b{word}\b(?= of\b)", str(number), text)
-    return re.sub(r"(?<=\d)(?=[a-z])(?!st\b|nd\b|rd\b|th\b)", " ", text)
+    text = re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", r"\1", text)
+    return re.sub(r"(?<=\d)(?=[a-z])", " ", text)
+
+
+def _day(found: re.Match[str]) -> str:
+    """'the twenty-eighth' and 'twentieth of september' in figures."""
+    tens, word = found[1] or found[3] or "", found[2] or found[4]
+    return str(_ORDINALS.index(word) + 1 + (NUMBER_WORDS[tens.strip("- ")] if tens else 0))
 
 
 def _clock(found: re.Match[str]) -> str:
@@ -388,8 +435,17 @@ def _clock(found: re.Match[str]) -> str:
 
 
 def _mentions(expected: str, reply: str) -> bool:
-    reply = re.sub(r"n['’]t\b", " not", reply.lower())
-    return re.search(rf"(?<!\w){re.escape(expected.strip().lower())}", reply) is not None
+    """Whether a reply has all of some words, parted by ' & '; 'no' and 'not' are no beginnings of others."""
+    reply = _without_contractions(reply)
+    return all(
+        re.search(rf"(?<!\w){re.escape(one)}{_ENDS if one in ('no', 'not') else ''}", reply) is not None
+        for one in _without_contractions(expected).split(" & ")
+    )
+
+
+def _without_contractions(text: str) -> str:
+    text = re.sub(r"\b(?:can['’]t|cannot)\b", "can not", text.strip().lower())
+    return re.sub(r"n['’]t\b", " not", text)
 
 
 # ---- playing --------------------------------------------------------------------------------------
