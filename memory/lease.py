@@ -44,6 +44,7 @@ class Lease(Generic[T]):
         opened: Callable[[], T],
         closed: Callable[[T], None],
         *,
+        renewed: Callable[[T], T] = lambda same: same,
         wait: float = WAIT,
         told: Told = _log.warning,
     ) -> None:
@@ -53,10 +54,11 @@ class Lease(Generic[T]):
             folder: where; it is made if need be, for its owner alone.
             opened: opens what is used, with the folder held.
             closed: closes it; the folder is held for a moment more.
+            renewed: gives another in its place, after `renew`; the folder is held meanwhile.
             wait: seconds until another process, or another lease of this one, must have let go.
             told: is told in a sentence when that takes more than a second.
         """
-        self.folder, self._opened, self._closed = folder, opened, closed
+        self.folder, self._opened, self._closed, self._renewed = folder, opened, closed, renewed
         self._wait, self._told = wait, told
         self._held, self._next = (
             FileLock(folder / name, mode=0o600, poll_interval=_POLL, thread_local=False)
@@ -65,6 +67,7 @@ class Lease(Generic[T]):
         self._open: list[T] = []  # what is open, if it is
         self._users = 0
         self._asked = False  # by another process
+        self._worn = False  # what is open is to be opened anew
         self._change = threading.Condition(threading.RLock())
         self._mine = threading.local()
         self._watching: threading.Thread | None = None
@@ -79,7 +82,7 @@ class Lease(Generic[T]):
         """
         deep = getattr(self._mine, "deep", 0)
         with self._change:
-            while self._asked and not deep:  # who asks comes first
+            while (self._asked or self._worn) and not deep:  # who asks comes first
                 self._change.wait()
             if not self._open:
                 self._take()
@@ -92,7 +95,14 @@ class Lease(Generic[T]):
             self._mine.deep = deep
             with self._change:
                 self._users -= 1
+                if self._worn and not self._users:
+                    self._open_anew()
                 self._change.notify_all()
+
+    def renew(self) -> None:
+        """Has what is open opened anew, as soon as nobody here uses it. Only where it is in use."""
+        with self._change:
+            self._worn = True
 
     def close(self) -> None:
         """Lets go; waits for who uses it. May be called again, and so may `using`."""
@@ -154,6 +164,14 @@ class Lease(Generic[T]):
                 return
             left -= _BRIEF
         lock.acquire(timeout=left)
+
+    def _open_anew(self) -> None:
+        self._worn = False
+        try:
+            self._open[0] = self._renewed(self._open[0])
+        except BaseException:
+            self._let_go()
+            raise
 
     def _let_go(self) -> None:
         if self._open:

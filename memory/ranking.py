@@ -33,6 +33,7 @@ _EXACT = 1.0  # what a rare exact token of the query adds, more than the rest ca
 _RARE = 0.01  # share of the records that may have such a token (five of them in any case)
 _WORD = re.compile(r"\d+(?:[:.,]\d+)*|[^\W\d_]+")
 _RUN = re.compile(r"[^\s,;!?()<>\"“”]+")
+_IN_CODES = re.compile(r"[\d@]")
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[^\W\d_a-z][^\W\d_]+")
 _STEMMER, _STEMMING = snowballstemmer.stemmer("english"), Lock()
 
@@ -64,7 +65,9 @@ def stems(text: str) -> list[str]:
 
 
 def _codes(text: str) -> list[str]:
-    return [run.strip(".:'-") for run in _RUN.findall(text) if re.search(r"[\d@]", run)]
+    if not _IN_CODES.search(text):
+        return []
+    return [run.strip(".:'-") for run in _RUN.findall(text) if _IN_CODES.search(run)]
 
 
 def exact(text: str) -> list[str]:

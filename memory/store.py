@@ -1,8 +1,9 @@
-"""Where long-term memory is kept for good: in Chroma, of which this is the only import.
+"""Where long-term memory is kept for good: in Chroma.
 
 Each user has a collection of their own. What is searched is in memory, a `Corpus` for each of the users who
 came last; Chroma is what lasts. Chroma's own index is never asked: it knows no words, and at the size of one
 user's memory a matrix product is fast and exact. A folder is held by one process at a time: see `Lease`.
+Chroma lets go of no collection that it has once opened, so a client on a folder is replaced now and then.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from functools import cache, partial
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 from urllib.parse import urlsplit
-from urllib.request import urlopen
 
+from . import chroma
 from .chroma_files import Folder
 from .embed import Embedder, Vectors
 from .errors import EmbeddingMismatch, StoreBusyError, StoreError, explained
@@ -27,17 +28,14 @@ from .ranking import Corpus
 from .records import Stream, searched
 from .warm import Corpora, Warm, batches, load_records, refresh, to_metadata
 
-if TYPE_CHECKING:  # importing Chroma takes a second; who asks for no ChromaStore need not wait
-    from chromadb.api.client import Client
-    from chromadb.api.models.Collection import Collection
-    from chromadb.api.types import EmbeddingFunction
+if TYPE_CHECKING:
+    from .chroma import Client, Collection
 
 _PREFIX = "taskloom-"
 _NEXT = "-next"  # name of a collection that is being embedded anew
 _STREAM = "-stream"  # name of a collection without records, whose metadata have the user's stream
-_WARM = 100_000  # records kept in memory, over all users; about 3 KB each
-_INDEXES = 16  # of Chroma's own that stay in memory: they are written and never asked
-_PATIENCE = 60  # seconds until a server must have answered
+_WARM = 25_000  # records kept in memory, over all users; about 4.5 KB each
+_OPENED = 16  # collections after which Chroma is opened anew: it lets go of none, and each takes 1 to 3 MB
 _PAGE = 500  # collections listed at a time
 _NAMED = 10_000  # marks in one query: SQLite takes some 30,000, but from here on to read all is faster
 
@@ -66,7 +64,8 @@ class ChromaStore(BaseStore):
         self._where = where
         self._lease, self._folder, self._client = lease, folder, client
         self._warm, self._closed = warm, False
-        self._function = _function_class()(embedder)
+        self._opened = set[uuid.UUID]()  # collections, since Chroma was opened
+        self._function = chroma.function_class()(embedder)
 
     @classmethod
     def embedded(
@@ -86,7 +85,10 @@ class ChromaStore(BaseStore):
         """
         folder = Folder(Path(path).absolute())
         warm = Corpora(_WARM)
-        lease = Lease(folder.path, partial(_open, folder), partial(_shut, warm), wait=wait, told=told)
+        lease = Lease(
+            folder.path, partial(chroma.open_folder, folder), partial(_shut, warm),
+            renewed=partial(chroma.open_anew, folder), wait=wait, told=told,
+        )  # fmt: skip
         store = cls(embedder, str(folder.path), warm, lease=lease, folder=folder)
         with store._asking():
             return store
@@ -103,7 +105,7 @@ class ChromaStore(BaseStore):
                 f"{url!r} is not the address of a server: TASKLOOM_CHROMA_URL=http://localhost:8000"
             )
         with explained(url):
-            client = _connect(url.rstrip("/"))
+            client = chroma.connect(url.rstrip("/"))
         return cls(embedder, url, Corpora(_WARM), client=client)
 
     def users(self) -> tuple[str, ...]:
@@ -119,7 +121,7 @@ class ChromaStore(BaseStore):
     def stream(self, user: str) -> Stream:
         """See Store."""
         with self._lock(user), self._asking() as client:
-            kept = _collection(client, _collection_name(user) + _STREAM, self._function)
+            kept = chroma.find_collection(client, _collection_name(user) + _STREAM, self._function)
             return Stream() if kept is None else Stream.model_validate_json(str(kept.metadata["stream"]))
 
     def put_stream(self, user: str, stream: Stream) -> None:
@@ -142,7 +144,7 @@ class ChromaStore(BaseStore):
             self._warm.drop(user)
             with self._asking() as client:
                 for kind in ("", _NEXT, _STREAM):
-                    _drop(client, _collection_name(user) + kind)
+                    chroma.drop_collection(client, _collection_name(user) + kind)
                 self.compact()
 
     def compact(self) -> None:
@@ -173,9 +175,7 @@ class ChromaStore(BaseStore):
             if self._lease is not None:
                 self._lease.close()
             if self._client is not None:
-                for session in _sessions(self._client):
-                    session.close()
-                self._client.close()
+                chroma.disconnect(self._client)
             self._client, self._closed = None, True
             self._warm.clear()
 
@@ -275,18 +275,26 @@ class ChromaStore(BaseStore):
         Where only the new one of a `reembed` is left, it was whole and its name is still to be changed.
         """
         name = _collection_name(user)
-        found = _collection(client, name, self._function)
-        if found is None and (found := _collection(client, name + _NEXT, self._function)) is not None:
+        found = chroma.find_collection(client, name, self._function)
+        if found is None:
+            found = chroma.find_collection(client, name + _NEXT, self._function)
+            if found is None:
+                return None
             found.modify(name=name)
+        self._note(found)
         return found
 
     def _make(self, client: Client, user: str, name: str) -> Collection:
-        return client.get_or_create_collection(
-            name,
-            metadata=self._labels(user),
-            configuration={"hnsw": {"space": "cosine"}},
-            embedding_function=self._function,
-        )
+        made = chroma.make_collection(client, name, self._labels(user), self._function)
+        self._note(made)
+        return made
+
+    def _note(self, collection: Collection) -> None:
+        """Counts a collection that Chroma will open; of too many it is to let go."""
+        self._opened.add(collection.id)
+        if self._lease is not None and len(self._opened) > _OPENED:
+            self._opened.clear()
+            self._lease.renew()
 
     def _reembed(self, user: str) -> int:
         name = _collection_name(user)
@@ -294,12 +302,12 @@ class ChromaStore(BaseStore):
             old = self._any(client, user)
             if old is None:
                 return 0
-            readable = _readable(old)
+            readable = chroma.is_readable(old)
             if readable and old.metadata["embedder"] == self._embedder.name:
                 return 0
             if self._folder and not readable:  # with a broken index Chroma reads no records either
                 self._folder.drop_index(old.id)
-            _drop(client, name + _NEXT)  # of a run that was cut short
+            chroma.drop_collection(client, name + _NEXT)  # of a run that was cut short
             new = self._make(client, user, name + _NEXT)
             records = list(load_records(old).values())
             size = self._batch(client)
@@ -330,120 +338,11 @@ class ChromaStore(BaseStore):
         return min(client.get_max_batch_size(), 1000)
 
 
-# ---- Chroma, without a store ----------------------------------------------------------------------
-
-
 def _collection_name(user: str) -> str:
     return _PREFIX + digest(user)
-
-
-def _collection(client: Client, name: str, function: EmbeddingFunction[Any]) -> Collection | None:
-    from chromadb.errors import NotFoundError
-
-    try:
-        return client.get_collection(name, embedding_function=function)
-    except NotFoundError:
-        return None
-
-
-def _drop(client: Client, name: str) -> None:
-    """Deletes a collection if there is one."""
-    from chromadb.errors import NotFoundError
-
-    with suppress(NotFoundError):
-        client.delete_collection(name)
-
-
-def _readable(collection: Collection) -> bool:
-    """Whether Chroma can still read all vectors of a collection."""
-    from chromadb.errors import InternalError
-
-    try:
-        collection.get(include=["embeddings"])
-    except InternalError:
-        return False
-    return True
-
-
-@cache
-def _function_class() -> Callable[[Embedder], EmbeddingFunction[Any]]:
-    """An Embedder as Chroma's embedding function, known to its registry.
-
-    So a collection names in its configuration what embeds it, and Chroma never fetches a model of its own.
-    """
-    from chromadb.api.types import EmbeddingFunction
-    from chromadb.utils.embedding_functions import register_embedding_function
-
-    class Function(EmbeddingFunction[Any]):
-        known: ClassVar[dict[str, Embedder]] = {}
-
-        def __init__(self, embedder: Embedder) -> None:
-            self.embedder = embedder
-            self.known[embedder.name] = embedder
-
-        def __call__(self, input: Any) -> Any:  # noqa: A002  # Chroma's name for it
-            return list(self.embedder(input))
-
-        @staticmethod
-        def name() -> str:
-            return "taskloom"
-
-        def get_config(self) -> dict[str, Any]:
-            return {"embedder": self.embedder.name}
-
-        @staticmethod
-        def build_from_config(config: dict[str, Any]) -> Function:
-            return Function(Function.known[config["embedder"]])
-
-    register_embedding_function(Function)  # type: ignore[no-untyped-call]
-    return Function
-
-
-def _settings(**given: Any) -> Any:
-    """Chroma's settings with telemetry off, whatever a `.env` in the current folder says."""
-    from chromadb.config import Settings
-
-    return Settings(_env_file=None, anonymized_telemetry=False, **given)
-
-
-def _open(folder: Folder) -> Client:
-    """A client on a folder. Started by hand: else Chroma lists a folder that it could not open as open."""
-    from chromadb.api import ServerAPI
-    from chromadb.api.client import Client
-    from chromadb.config import System
-    from chromadb.telemetry.product import ProductTelemetryClient
-
-    folder.mend()
-    system = System(_settings(persist_directory=str(folder.path), is_persistent=True))
-    system.instance(ProductTelemetryClient)  # type: ignore[type-abstract]
-    api: Any = system.instance(ServerAPI)  # type: ignore[type-abstract]
-    api.hnsw_cache_size = _INDEXES  # of a fifth of all file handles: 3 MB for each user who has written
-    system.start()
-    folder.keep_private()
-    return Client.from_system(system)
 
 
 def _shut(warm: Corpora, client: Client) -> None:
     """Closes a client on a folder: what is in memory of it holds only as long as no other process writes."""
     warm.clear()
     client.close()
-
-
-def _connect(url: str) -> Client:
-    """A client of a server that has been seen to answer as Chroma does."""
-    from chromadb.api.client import Client
-
-    with urlopen(f"{url}/api/v2/heartbeat", timeout=_PATIENCE) as reply:  # noqa: S310  # http or https
-        if b"heartbeat" not in reply.read(1000):
-            raise ConnectionError("the server at this address is not Chroma")
-    address = {"chroma_server_host": url, "chroma_server_http_port": 8000}  # the port is the address's own
-    client = Client(settings=_settings(chroma_api_impl="chromadb.api.fastapi.FastAPI", **address))
-    for session in _sessions(client):
-        session.timeout = _PATIENCE
-    return client
-
-
-def _sessions(client: Client) -> tuple[Any, ...]:
-    """The connections of a client to its server; Chroma lets them wait without end and never closes them."""
-    both: tuple[Any, ...] = (client, client._admin_client)
-    return tuple(each._server._session for each in both)

@@ -24,8 +24,10 @@ class Collection(Protocol):
         """How many records it has."""
         ...
 
-    def get(self, ids: Any = None, where: Any = None, *, include: Any) -> Mapping[str, Any]:
-        """Columns of the records with these ids, or where this is so; ids and what is to be included."""
+    def get(
+        self, ids: Any = None, where: Any = None, limit: Any = None, *, include: Any
+    ) -> Mapping[str, Any]:
+        """Columns of the records with these ids, or where this is so, or of so many; ids and `include`."""
         ...
 
 
@@ -95,6 +97,8 @@ def refresh(warm: Warm, collection: Collection, size: int, named: int) -> None:
         size: vectors of what changed that are fetched at a time.
         named: marks that may be named in a query.
     """
+    if not warm.marks and _at_once(warm, collection, size):
+        return
     changed: dict[str, tuple[str, AnyRecord]] = {}
     for key, data in _unknown(collection, warm.marks, named).items():
         mark = str(data.get("mark", ""))
@@ -112,6 +116,18 @@ def refresh(warm: Warm, collection: Collection, size: int, named: int) -> None:
         warm.corpus.remove(gone)
         for key in gone:
             del warm.marks[key]
+
+
+def _at_once(warm: Warm, collection: Collection, size: int) -> bool:
+    """Reads all into an empty corpus by one call; where that is not all, False, and nothing is changed."""
+    found = collection.get(limit=size, include=["metadatas", "embeddings"])
+    if len(found["ids"]) == size:
+        return False
+    records = [read_record(str(data["record"])) for data in found["metadatas"]]
+    warm.corpus.put(records, np.array(found["embeddings"], np.float32).reshape(len(records), -1))
+    marks = (str(data.get("mark", "")) for data in found["metadatas"])
+    warm.marks.update(zip(found["ids"], marks, strict=True))
+    return True
 
 
 def _unknown(collection: Collection, marks: Mapping[str, str], named: int) -> dict[str, Mapping[str, Any]]:

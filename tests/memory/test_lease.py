@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from taskloom.memory.errors import StoreBusyError, StoreError
 from taskloom.memory.lease import Lease
@@ -148,6 +148,53 @@ def test_a_use_is_not_cut_short(lease: Make) -> None:
             order.append("one")
     asking.join()
     assert order == ["one", "two"]
+
+
+def test_it_is_opened_anew_when_nobody_uses_it_and_the_folder_is_held_meanwhile(
+    lease: Make, tmp_path: Path
+) -> None:
+    order: list[str] = []
+
+    def anew(_: Opened) -> Opened:
+        with pytest.raises(Timeout):
+            FileLock(tmp_path / "memory" / ".lock").acquire(timeout=0)
+        order.append("anew")
+        return Opened()
+
+    one, first = lease(renewed=anew)
+
+    def other() -> None:
+        with one.using() as used:
+            order.append("other" if used is not first else "too early")
+
+    with one.using():
+        one.renew()
+        asking = threading.Thread(target=other)
+        asking.start()
+        time.sleep(0.2)
+        with one.using() as used:  # one that uses it already has what it had
+            assert used is first
+            order.append("one")
+    asking.join()
+    assert order == ["one", "anew", "other"]
+    with one.using(), one.using():
+        assert order == ["one", "anew", "other"]
+
+
+def test_what_cannot_be_opened_anew_is_let_go_of(lease: Make) -> None:
+    def broken(_: Opened) -> Opened:
+        raise ValueError("not now")
+
+    one, thing = lease(renewed=broken)
+    with pytest.raises(ValueError, match="not now"), one.using():
+        one.renew()
+    assert not thing.open
+    two, _ = lease(wait=0.1)
+    with two.using():
+        pass
+    two.close()
+    with one.using():
+        assert thing.times == 2
 
 
 def test_who_never_lets_go_is_waited_for_as_long_as_is_said_and_then_only_briefly(

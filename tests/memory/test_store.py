@@ -339,6 +339,47 @@ def test_the_users_who_came_last_are_kept_in_memory(
     assert embedded.search("ann", "Bergen")[0].record == RECORDS[0]
 
 
+def test_chroma_lets_go_of_the_collections_of_many_users(
+    embedded: ChromaStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[int] = []
+    monkeypatch.setattr(store_module, "_OPENED", 3)
+    assert embedded._lease is not None
+    anew = embedded._lease._renewed
+
+    def counted(client: Any) -> Any:
+        opened.append(len(embedded._warm._held))
+        return anew(client)
+
+    monkeypatch.setattr(embedded._lease, "_renewed", counted)
+    users = [f"user{number}" for number in range(9)]
+    for user in users:
+        embedded.put(user, RECORDS)
+    assert opened == [0, 0]  # after the fourth and the eighth
+    for user in users:
+        assert embedded.search(user, "Bergen")[0].record == RECORDS[0]
+    assert opened[2:] == [3, 7], "what is in memory stays there"
+    for user in (*users, "nobody"):
+        assert embedded.count(user) == (0 if user == "nobody" else 3)
+    assert len(opened) == 4, "who is in memory, or nowhere, is not asked for"
+
+
+def test_many_at_once_use_it_while_it_is_opened_anew(
+    embedded: ChromaStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "_OPENED", 1)
+    monkeypatch.setattr(embedded._warm, "_limit", 1)
+
+    def work(number: int) -> int:
+        user = f"user{number % 5}"
+        embedded.put(user, [fact(number, f"note {number}")])
+        return len(embedded.search(user, "note", limit=100))
+
+    with ThreadPoolExecutor(6) as pool:
+        assert max(pool.map(work, range(60))) == 12
+    assert [embedded.count(f"user{number}") for number in range(5)] == [12] * 5
+
+
 # ---- nothing is left behind -----------------------------------------------------------------------
 
 MARKS = ("TRACELESS", "Spurenlos-ü", "痕跡のない言葉")
