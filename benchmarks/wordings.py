@@ -1,8 +1,8 @@
 """Ways to say the same for `talks.py`: lines and questions by kind of topic, a file each in `wordings/`.
 
-`KEPT` names those on which no rule of the answers was mended; whoever mends one on what goes wrong with a wording
-moves it to `SPENT`. `later` was written by those who mended, before they did; `club` and `office` by somebody who
-had read the other wordings and none of the rules.
+`KEPT` names those on which no rule of the answers was mended; whoever mends one on what goes wrong with a
+wording moves it to `SPENT`. `later` was written by those who mended, before they did; `club` and `office` by
+somebody who had read the other wordings and none of the rules.
 """
 
 from __future__ import annotations
