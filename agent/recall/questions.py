@@ -1,0 +1,211 @@
+"""What a question on recordings asks for and is about: seen from its words, without a model. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from taskloom.memory.ranking import stems
+from taskloom.memory.words import STOP, fold
+
+from .moments import is_called
+
+Kind: TypeAlias = Literal["speakers", "beside", "count", "mentioned", "shown", "who", "value"]
+WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+
+_SAYING = (
+    r"say|says|said|saying|mention(?:s|ed)?|talk(?:s|ed)?|speaks?|spoke|spoken|suggest(?:s|ed)?"
+    r"|propos(?:e|es|ed)|asks?|asked|tells?|told|announc(?:e|es|ed)|discuss(?:es|ed)?|brings? up|brought up"
+    r"|rais(?:e|es|ed)|bring|brought|object(?:s|ed)?|remind(?:s|ed)?|point(?:s|ed)? out|offered"
+    r"|volunteered|promised|agreed|confirmed|explained|warned|c[oa]mes? up"
+)
+_SAID = re.compile(rf"\b(?:{_SAYING})\b", re.IGNORECASE)
+_SAID_BY = re.compile(
+    rf"^\W*who(?:m|se)?\b.*\b(?:{_SAYING}|decid(?:es|ed)|want(?:s|ed)?)\b"
+    rf"|\b(?:did|does) (?-i:[A-Z]\w*|anyone|anybody|someone|they) (?:\w+ )?(?:{_SAYING})\b"
+    r"|\b(?:in|of|from|during) the (?:meeting|recording|video|call|stand-?up|transcript)\b",
+    re.IGNORECASE,
+)
+_TALK = re.compile(rf"\b(?:{_SAYING}|up|out|about|of)\b", re.IGNORECASE)
+_TIMES = re.compile(r"\bhow (?:many times|often)\b", re.IGNORECASE)
+_SPEAKERS = re.compile(
+    r"\bhow many (?:\w+ )?(?:people|persons|speakers|voices|participants)\b.*"
+    r"\b(?:speak|talk|speaking|talking|are there|in|take part|heard|recording|meeting|video|call)\b"
+    r"|\bhow many (?:people|speakers|voices)\W*$",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(
+    r"^\W*(?:when|at (?:what|which) (?:time|point|moment|minute)|where in the|how far in)\b",
+    re.IGNORECASE,
+)
+_HEARD = re.compile(
+    r"\b(?:do|does|did) \w+ (?:\w+ ){1,3}about\b|\b(?:hears?|heard|refer(?:s|red)?|introduced|addressed)\b",
+    re.IGNORECASE,
+)
+"""Something is talked of, whatever the verb: "when do we first learn about the bus"."""
+_IN_RECORDING = re.compile(r"\bin (?:the|this) (?:meeting|recording|video|call|transcript)\b", re.IGNORECASE)
+_SHOWING = re.compile(
+    r"\b(?:in|from|during|does|do) (?:the|this|a) (?:clip|picture|video|recording)s?(?: show)?\b"
+    r"|\b(?:the|this|a) (?:clip|picture|video|recording)s? shows?\b"
+    r"|\b(?:shown|(?:be|is|are|was|were) seen)\b|\bseen(?=\W*$)",
+    re.IGNORECASE,
+)
+"""That something is to be seen; no line has to say so."""
+_PHRASES = re.compile(r"\b(?:takes?|took) (?:place|it on|on)\b", re.IGNORECASE)
+_WHO = re.compile(r"^\W*(?:who|whom|whose|which (?:person|speaker))\b", re.IGNORECASE)
+_BESIDE = re.compile(
+    r"^(?P<asked>.*?)\b(?:(?:right|just|directly|immediately|straight|shortly) )?(?P<side>after|before) "
+    r"(?P<anchor>.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_PAST = re.compile(r"\b(?:originally|at first|initially|before (?:that|it (?:was )?changed)|first planned)\b",
+                   re.IGNORECASE)  # fmt: skip
+_ASKING = """
+    who whom whose what which when where why how many much often time times point moment minute did does do
+    was were is are be been anyone anybody someone somebody everybody everyone meeting recording video call
+    talk find come comes came up out need needs want wants get gets got make made going have has use used
+    people person speaker speakers first last originally initially planned finally final decided decide
+    decision current currently now still end eventually agreed there plan new right just directly immediately
+    straight shortly after before following next thing exactly latest happen happens happening set chosen
+"""
+_NEEDS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|total|pay|paid|spend|spent|owe"
+                         r"|charg(?:e|ed|es|ing)|expensive)\b",
+                         re.IGNORECASE)),
+    ("number", re.compile(r"\bhow (?:many|old|long|far|big|large|high)\b|\b(?:amount|number)\b",
+                          re.IGNORECASE)),
+    ("clock", re.compile(r"\b(?:what|which) time\b|\bstart time\b", re.IGNORECASE)),
+    ("date", re.compile(r"\bwhen\b|\b(?:what|which) (?:day|date|month|year|week)\b|\b(?:date|day|deadline)\b",
+                        re.IGNORECASE)),
+)  # fmt: skip
+_ARTICLES = frozenset(("the", "a", "an", "our", "my", "your", "his", "her", "their", "this", "that"))
+_LEADING = _ARTICLES | frozenset(
+    ("many", "much", "of", "about", "for", "on", "with", "these", "those", "any")
+)
+_NEEDING = frozenset(
+    ("cost", "costs", "price", "prices", "pay", "pays", "paid", "spend", "settle", "settled", "day", "days",
+     "date", "dates", "euros", "expensive", "number", "amount")
+)  # fmt: skip
+"""Words that say of which kind a value is, and nothing of what it is of, where something else does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, taken apart, in stems.
+
+    kind: who speaks (speakers), what is said beside something, how often, when it is mentioned or shown, who
+    says or does it, or else a value. need: its kind, a key of `revising.KINDS`; None if not told. past:
+    whether it is asked what was at first. words: all that carry meaning. subject: of these what it is about,
+    with what is done to it; a line must have most of them. firm: names and numbers, which it must all have.
+    phrase: the words in their order. who: the speaker that it names. anchor: of "before" and "after" what
+    stands there, and which side of it is asked for.
+    """
+
+    text: str
+    kind: Kind
+    need: str | None
+    past: bool
+    words: frozenset[str]
+    subject: frozenset[str]
+    firm: frozenset[str]
+    phrase: tuple[str, ...]
+    who: str | None
+    anchor: tuple[Asked, str] | None = None
+
+
+def of_recordings(question: str) -> bool:
+    """Whether a question is about what somebody said, or about a recording."""
+    return _SAID_BY.search(question) is not None
+
+
+def asked_in(question: str, speakers: Sequence[str]) -> Asked:
+    """A question taken apart. speakers: those whose names it may have."""
+    asked = _parts(question, speakers, "value")
+    beside = _BESIDE.match(question)
+    if _SPEAKERS.search(question):
+        return replace(asked, kind="speakers")
+    if beside and _SAID.search(question):
+        wanted = _parts(beside["asked"], speakers, "beside")
+        if not wanted.words:
+            anchor = _parts(beside["anchor"], speakers, "value")
+            return replace(wanted, anchor=(anchor, beside["side"].lower()))
+    return replace(asked, kind=_kind(question))
+
+
+def _kind(question: str) -> Kind:
+    if _TIMES.search(question):
+        return "count"
+    if _WHEN.match(question):
+        if any(form.search(question) for form in (_SAID, _HEARD, _IN_RECORDING)):
+            return "mentioned"
+        if _SHOWING.search(question):
+            return "shown"
+    return "who" if _WHO.match(question) else "value"
+
+
+def _parts(question: str, speakers: Iterable[str], kind: Kind) -> Asked:
+    """What a question is about."""
+    question = _PHRASES.sub(" ", question)
+    shorter = _SHOWING.sub(" ", question)
+    if any(fold(word) not in _asking() for word in WORD.findall(shorter)):
+        question = shorter
+    who = next((one for one in speakers if one and _names(question, one)), None)
+    subject = question if who is None else _without(question, who)
+    words = [word for word in WORD.findall(_TALK.sub(" ", subject)) if fold(word) not in _asking()]
+    words = [word for word in words if fold(word) not in _NEEDING] or words
+    firm = [word for word in words if any(map(str.isdigit, word)) or (word[0].isupper() and len(word) > 1)]
+    first = next(iter(WORD.findall(question)), "")
+    return Asked(
+        text=question,
+        kind=kind,
+        need=next((name for name, form in _NEEDS if form.search(question)), None),
+        past=_PAST.search(question) is not None,
+        words=stems_of(" ".join(words)),
+        subject=_subject(subject) or stems_of(" ".join(words)),
+        firm=stems_of(" ".join(word for word in firm if word != first)),
+        phrase=tuple(stem for word in words for stem in stems(word)),
+        who=who,
+    )
+
+
+def _subject(question: str) -> frozenset[str]:
+    """What a question is about: the nouns after "the", "many" or "about", with the verb before them."""
+    tokens = WORD.findall(question)
+    plain = [fold(token) in _asking() | _NEEDING or _SAID.fullmatch(token) is not None for token in tokens]
+    found: list[str] = []
+    for at, token in enumerate(tokens):
+        if fold(token) in _LEADING:
+            ends = (n for n in range(at + 1, len(tokens)) if plain[n] or (n > at + 1 and _is_done(tokens[n])))
+            end = next(ends, len(tokens))
+            found += tokens[at + 1 : end]
+            if fold(token) in _ARTICLES and at and not plain[at - 1] and end > at + 1:
+                found.append(tokens[at - 1])
+    return stems_of(" ".join(found))
+
+
+def _is_done(word: str) -> bool:
+    """Whether a word after a noun tells what is done to it: "the audit moved to"."""
+    return word.endswith("ed") and len(word) > len("shed")
+
+
+def _asking() -> frozenset[str]:
+    return STOP | frozenset(_ASKING.split())
+
+
+def _names(question: str, speaker: str) -> bool:
+    """Whether a question names a speaker."""
+    return any(
+        is_called(speaker, word) for word in WORD.findall(question.replace("'s", "")) if word[0].isupper()
+    )
+
+
+def _without(question: str, speaker: str) -> str:
+    """A question without a speaker's name."""
+    return WORD.sub(lambda word: "" if is_called(speaker, word[0].removesuffix("'s")) else word[0], question)
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """The stems of a text, each once."""
+    return frozenset(stems(text))
