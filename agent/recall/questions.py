@@ -31,13 +31,13 @@ _SAID_BY = re.compile(
 _TALK = re.compile(rf"\b(?:{_SAYING}|up|out|about|of)\b", re.IGNORECASE)
 _TIMES = re.compile(r"\bhow (?:many times|often)\b", re.IGNORECASE)
 _SPEAKERS = re.compile(
-    r"\bhow many (?:\w+ )?(?:people|persons|speakers|voices|participants)\b.*"
+    r"\bhow many (?:\w+ )?(?:people|persons|folks?|speakers|voices|participants|of (?:them|us))\b.*"
     r"\b(?:speak|talk|speaking|talking|are there|in|take part|heard|recording|meeting|video|call)\b"
-    r"|\bhow many (?:people|speakers|voices)\W*$",
+    r"|\bhow many (?:people|folks?|speakers|voices)\W*$",
     re.IGNORECASE,
 )
 _WHEN = re.compile(
-    r"^\W*(?:when|at (?:what|which) (?:time|point|moment|minute)|where in the|how far in)\b",
+    r"^\W*(?:when|at (?:what|which) (?:time|point|moment|minute)|where in the|whereabouts|how (?:far|long) in(?:to)?)\b",
     re.IGNORECASE,
 )
 _HEARD = re.compile(
@@ -45,6 +45,8 @@ _HEARD = re.compile(
     re.IGNORECASE,
 )
 """Something is talked of, whatever the verb: "when do we first learn about the bus"."""
+_PLACE = re.compile(r"\bhow (?:far|long) (?:in|into)\b|\bwhereabouts\b|\b(?:minute|second|timestamp)\b",
+                    re.IGNORECASE)  # fmt: skip
 _IN_RECORDING = re.compile(r"\bin (?:the|this) (?:meeting|recording|video|call|transcript)\b", re.IGNORECASE)
 _SHOWING = re.compile(
     r"\b(?:in|from|during|does|do) (?:the|this|a) (?:clip|picture|video|recording)s?(?: show)?\b"
@@ -53,7 +55,22 @@ _SHOWING = re.compile(
     re.IGNORECASE,
 )
 """That something is to be seen; no line has to say so."""
-_PHRASES = re.compile(r"\b(?:takes?|took) (?:place|it on|on)\b", re.IGNORECASE)
+_SHORT = (
+    (
+        re.compile(r"\b(what|when|who|where|how|why|which|that|it|there|he|she)['’]s\b", re.IGNORECASE),
+        r"\1 is",
+    ),
+    (re.compile(r"\b(they|you|we|i|he|she|it|who|that)['’]d\b", re.IGNORECASE), r"\1 would"),
+    (re.compile(r"['’]ll\b"), " will"),
+    (re.compile(r"['’]re\b"), " are"),
+    (re.compile(r"['’]ve\b"), " have"),
+    (re.compile(r"n['’]t\b"), " not"),
+)
+"""Short forms and what they stand for."""
+_PHRASES = re.compile(
+    r"\b(?:takes?|took) (?:place|it on|on)\b|\b(?:in|on|of|from|during) (?:the|this) (?:video )?call\b",
+    re.IGNORECASE,
+)
 _WHO = re.compile(r"^\W*(?:who|whom|whose|which (?:person|speaker))\b", re.IGNORECASE)
 _BESIDE = re.compile(
     r"^(?P<asked>.*?)\b(?:(?:right|just|directly|immediately|straight|shortly) )?(?P<side>after|before) "
@@ -64,15 +81,16 @@ _PAST = re.compile(r"\b(?:originally|at first|initially|before (?:that|it (?:was
                    re.IGNORECASE)  # fmt: skip
 _ASKING = """
     who whom whose what which when where why how many much often time times point moment minute did does do
-    was were is are be been anyone anybody someone somebody everybody everyone meeting recording video call
+    was were is are be been anyone anybody someone somebody everybody everyone meeting recording video
     talk find come comes came up out need needs want wants get gets got make made going have has use used
     people person speaker speakers first last originally initially planned finally final decided decide
     decision current currently now still end eventually agreed there plan new right just directly immediately
     straight shortly after before following next thing exactly latest happen happens happening set chosen
+    line lines sentence words job task matter all else far whereabouts folk folks them us
 """
 _NEEDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|total|pay|paid|spend|spent|owe"
-                         r"|charg(?:e|ed|es|ing)|expensive)\b",
+    ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|total|pay(?:s|ing)?|paid|spend(?:s|ing)?|spent|owe"
+                         r"|charg(?:e|ed|es|ing)|expensive|(?:fork|shell)(?:s|ed|ing)? out)\b",
                          re.IGNORECASE)),
     ("number", re.compile(r"\bhow (?:many|old|long|far|big|large|high)\b|\b(?:amount|number)\b",
                           re.IGNORECASE)),
@@ -83,6 +101,27 @@ _NEEDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 _ARTICLES = frozenset(("the", "a", "an", "our", "my", "your", "his", "her", "their", "this", "that"))
 _LEADING = _ARTICLES | frozenset(
     ("many", "much", "of", "about", "for", "on", "with", "these", "those", "any")
+)
+_DO = frozenset(("do", "does", "did"))
+_BEHIND_VERB = frozenset(
+    (
+        "up",
+        "out",
+        "in",
+        "on",
+        "off",
+        "over",
+        "to",
+        "at",
+        "from",
+        "for",
+        "by",
+        "with",
+        "first",
+        "last",
+        "now",
+        "next",
+    )
 )
 _NEEDING = frozenset(
     ("cost", "costs", "price", "prices", "pay", "pays", "paid", "spend", "settle", "settled", "day", "days",
@@ -122,6 +161,8 @@ def of_recordings(question: str) -> bool:
 
 def asked_in(question: str, speakers: Sequence[str]) -> Asked:
     """A question taken apart. speakers: those whose names it may have."""
+    for form, whole in _SHORT:
+        question = form.sub(whole, question)
     asked = _parts(question, speakers, "value")
     beside = _BESIDE.match(question)
     if _SPEAKERS.search(question):
@@ -138,7 +179,7 @@ def _kind(question: str) -> Kind:
     if _TIMES.search(question):
         return "count"
     if _WHEN.match(question):
-        if any(form.search(question) for form in (_SAID, _HEARD, _IN_RECORDING)):
+        if any(form.search(question) for form in (_SAID, _HEARD, _PLACE, _IN_RECORDING)):
             return "mentioned"
         if _SHOWING.search(question):
             return "shown"
@@ -157,30 +198,38 @@ def _parts(question: str, speakers: Iterable[str], kind: Kind) -> Asked:
     words = [word for word in words if fold(word) not in _NEEDING] or words
     firm = [word for word in words if any(map(str.isdigit, word)) or (word[0].isupper() and len(word) > 1)]
     first = next(iter(WORD.findall(question)), "")
+    need = next((name for name, form in _NEEDS if form.search(question)), None)
     return Asked(
         text=question,
         kind=kind,
-        need=next((name for name, form in _NEEDS if form.search(question)), None),
+        need=need,
         past=_PAST.search(question) is not None,
         words=stems_of(" ".join(words)),
-        subject=_subject(subject) or stems_of(" ".join(words)),
+        subject=_subject(subject, done=need is None) or stems_of(" ".join(words)),
         firm=stems_of(" ".join(word for word in firm if word != first)),
         phrase=tuple(stem for word in words for stem in stems(word)),
         who=who,
     )
 
 
-def _subject(question: str) -> frozenset[str]:
-    """What a question is about: the nouns after "the", "many" or "about", with the verb before them."""
+def _subject(question: str, *, done: bool) -> frozenset[str]:
+    """What a question is about: the nouns after "the", "many" or "about".
+
+    done: with the verb before them, as in "order the flowers".
+    """
     tokens = WORD.findall(question)
-    plain = [fold(token) in _asking() | _NEEDING or _SAID.fullmatch(token) is not None for token in tokens]
+    little = _asking() | _NEEDING | _LEADING
+    plain = [fold(token) in little or _SAID.fullmatch(token) is not None for token in tokens]
     found: list[str] = []
     for at, token in enumerate(tokens):
         if fold(token) in _LEADING:
             ends = (n for n in range(at + 1, len(tokens)) if plain[n] or (n > at + 1 and _is_done(tokens[n])))
             end = next(ends, len(tokens))
+            asks = at > 0 and fold(tokens[at - 1]) in _DO
+            if asks and end > at + 2 and (end == len(tokens) or fold(tokens[end]) in _BEHIND_VERB):
+                end -= 1  # "does the bus leave", "did the launch crop up"
             found += tokens[at + 1 : end]
-            if fold(token) in _ARTICLES and at and not plain[at - 1] and end > at + 1:
+            if done and fold(token) in _ARTICLES and at and not plain[at - 1] and end > at + 1:
                 found.append(tokens[at - 1])
     return stems_of(" ".join(found))
 

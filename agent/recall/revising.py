@@ -48,7 +48,7 @@ KINDS = {
 
 _REVISES = re.compile(
     r"^\W*(?:(?:oh|hmm|um|well|ah|but|and|then|so|okay|ok|right)\W+)*(?:no|nope|actually|sorry|wait|hold on"
-    r"|hang on|correction|i mean|i meant|not any ?more|no longer|that was|scratch that|on second thoughts?"
+    r"|hang on|(?:forget|scratch|scrap|strike) (?:that|it|what i said)|correction|i mean|i meant|not any ?more|no longer|that was|on second thoughts?"
     r"|better|rather|instead|let'?s (?:say|make it|do|take|keep|stay|go)|make (?:it|that)|i'?d (?:rather|say)"
     r"|we (?:should|could) (?:say|make it))\b",
     re.IGNORECASE,
@@ -68,7 +68,7 @@ _KNOWN = {"the", "our", "my", "your", "his", "her", "their", "these", "those"}
 _NO_THINGS = """
     think believe guess suppose know mean meant hope remember see says say said yes yeah okay ok well oh right
     only again instead sure maybe perhaps exactly sorry mistake error fault slip day days week weeks month
-    months moment end way these those one ones each much many let's there's
+    months new correct final date price figure number total amount cost morning afternoon evening today yesterday moment end way these those one ones each much many let's there's
     i'm i'd i'll i've we're we'd we'll we've it's it'll it'd that's
 """
 _NO_THING = STOP.union(_NO_THINGS.split())
@@ -124,7 +124,9 @@ def revised(at: int, told: Sequence[Moment], need: str | None) -> list[int]:
         revises = _REVISES.match(text)
         if not value or is_question(one) or _UNWANTED.search(text, revises.end() if revises else 0):
             continue
-        another, near = _counts_another(text, value, about), place - course[-1] <= BARE_LINES
+        known = _about(_known(_words(_CLAUSE.split(text.partition(value)[0])[-1])))
+        another = _counts_another(text, value, about) or bool(known and not about & known)
+        near = place - course[-1] <= BARE_LINES
         bare = need and near and fold(value) != fold(value_for(need, last.evidence.text) or "")
         if not another and (revises or (bare and _goes_on(text, value, about, told[place - 1]))):
             course.append(place)
