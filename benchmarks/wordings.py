@@ -1,8 +1,9 @@
 """Ways to say the same for `talks.py`: lines and questions by kind of topic, a file each in `wordings/`.
 
 `KEPT` names those on which no rule of the answers was mended; whoever mends one on what goes wrong with a
-wording moves it to `SPENT`. `later` was written by those who mended, before they did; `club` and `office` by
-somebody who had read the other wordings and none of the rules.
+wording moves it to `SPENT`. `club` and `office` were written by somebody who had read the other wordings and
+none of the rules, and opened once before they were mended on; `crew` by the same, after the first of these.
+`later` is by the hand that had mended on `seen`, `other` and `fresh`, and was written before.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-SPENT = ("seen", "other", "fresh")
-KEPT = ("later", "club", "office")
+SPENT = ("seen", "other", "fresh", "club", "office")
+KEPT = ("crew", "later")
 
 Forms: TypeAlias = dict[str, list[str]]
 

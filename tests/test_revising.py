@@ -45,6 +45,9 @@ COURSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("When are we doing the trip?", "Forget that, June 9.", (TRIP, "Forget that, June 9.")),
     ("What's the latest price for the hall these days?", HALL, (HALL,)),
     ("Who's going to call the hall?", "says so.", ("I can book the hall.",)),
+    (HALL_COST, "400 euros.", (HALL, "900 euros would break the bank.", "I stand corrected, 400 euros.")),
+    (HALL_COST, "it is 400 euros.", (HALL, "Not according to my file, there it is 400 euros.")),
+    ("What figure applies to the hall now?", HALL, (HALL,)),
     # asked when something is talked of, not when it happens
     ("When do we first learn about the trip?", TRIP, ("Hello.", TRIP, "The trip is on June 9 now.")),
     ("When do we get rid of the bus?", "in May.", ("The bus is loud.", "We get rid of the bus in May.")),
@@ -52,6 +55,10 @@ COURSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Whereabouts does the trip crop up first?", TRIP, ("Hello.", TRIP, "The trip is on June 9 now.")),
     ("When's the trip first talked about?", TRIP, ("Hello.", TRIP)),
     ("What was the line right after Ana said they'd book the hall?", "Good.", ("I can book the hall.", "Good.")),
+    ("What is the earliest reference to the trip?", TRIP, ("Hello.", TRIP, "The trip is on June 9 now.")),
+    ("What remark was made right after Ana agreed to book the hall?", "Good.", ("I can book the hall.", "Good.")),
+    ("On how many occasions does Ana mention the trip?", "1 time: 00:10.", (TRIP,)),
+    ("What is the number of speakers?", "1: Ana.", (TRIP,)),
     ("How many folk are talking?", "1: Ana.", (TRIP,)),
     ("How many speakers does the recording have?", "1: Ana.", (TRIP,)),
 )  # fmt: skip

@@ -29,19 +29,21 @@ _SAID_BY = re.compile(
     re.IGNORECASE,
 )
 _TALK = re.compile(rf"\b(?:{_SAYING}|up|out|about|of)\b", re.IGNORECASE)
-_TIMES = re.compile(r"\bhow (?:many times|often)\b", re.IGNORECASE)
+_TIMES = re.compile(r"\bhow (?:many (?:times|occasions)|often|frequently)\b", re.IGNORECASE)
 _SPEAKERS = re.compile(
     r"\bhow many (?:\w+ )?(?:people|persons|folks?|speakers|voices|participants|of (?:them|us))\b.*"
     r"\b(?:speak|talk|speaking|talking|are there|in|take part|heard|recording|meeting|video|call)\b"
-    r"|\bhow many (?:people|folks?|speakers|voices)\W*$",
+    r"|\b(?:how many|number of) (?:people|folks?|speakers|voices|participants)\W*$",
     re.IGNORECASE,
 )
 _WHEN = re.compile(
-    r"^\W*(?:when|at (?:what|which) (?:time|point|moment|minute)|where in the|whereabouts|how (?:far|long) in(?:to)?)\b",
+    r"^\W*(?:when|at (?:what|which) (?:time|point|moment|minute)|where in the|whereabouts"
+    r"|how (?:far|long) in(?:to)?|what (?:is|was) the (?:first|earliest))\b",
     re.IGNORECASE,
 )
 _HEARD = re.compile(
-    r"\b(?:do|does|did) \w+ (?:\w+ ){1,3}about\b|\b(?:hears?|heard|refer(?:s|red)?|introduced|addressed)\b",
+    r"\b(?:do|does|did) \w+ (?:\w+ ){1,3}about\b|\b(?:hears?|heard|refer(?:s|red)?|introduced|addressed"
+    r"|reference|mention)\b",
     re.IGNORECASE,
 )
 """Something is talked of, whatever the verb: "when do we first learn about the bus"."""
@@ -86,13 +88,14 @@ _ASKING = """
     people person speaker speakers first last originally initially planned finally final decided decide
     decision current currently now still end eventually agreed there plan new right just directly immediately
     straight shortly after before following next thing exactly latest happen happens happening set chosen
-    line lines sentence words job task matter all else far whereabouts folk folks them us
+    line lines sentence words job task matter all else far whereabouts folk folks them us occasions due
+    earliest reference references mention
 """
 _NEEDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|total|pay(?:s|ing)?|paid|spend(?:s|ing)?|spent|owe"
                          r"|charg(?:e|ed|es|ing)|expensive|(?:fork|shell)(?:s|ed|ing)? out)\b",
                          re.IGNORECASE)),
-    ("number", re.compile(r"\bhow (?:many|old|long|far|big|large|high)\b|\b(?:amount|number)\b",
+    ("number", re.compile(r"\bhow (?:many|old|long|far|big|large|high)\b|\b(?:amount|number|figure|sum|quantity)\b",
                           re.IGNORECASE)),
     ("clock", re.compile(r"\b(?:what|which) time\b|\bstart time\b", re.IGNORECASE)),
     ("date", re.compile(r"\bwhen\b|\b(?:what|which) (?:day|date|month|year|week)\b|\b(?:date|day|deadline)\b",
@@ -167,10 +170,10 @@ def asked_in(question: str, speakers: Sequence[str]) -> Asked:
     beside = _BESIDE.match(question)
     if _SPEAKERS.search(question):
         return replace(asked, kind="speakers")
-    if beside and _SAID.search(question):
-        wanted = _parts(beside["asked"], speakers, "beside")
-        if not wanted.words:
-            anchor = _parts(beside["anchor"], speakers, "value")
+    if beside:
+        wanted, anchor = (_parts(beside[part], speakers, "beside") for part in ("asked", "anchor"))
+        names_none = wanted.firm or any(fold(word) in _LEADING for word in WORD.findall(beside["asked"]))
+        if not wanted.words and _SAID.search(question) or (anchor.who and not names_none):
             return replace(wanted, anchor=(anchor, beside["side"].lower()))
     return replace(asked, kind=_kind(question))
 

@@ -59,6 +59,11 @@ _UNWANTED = re.compile(
     r"|isn'?t|never)\b",
     re.IGNORECASE,
 )
+_REMARK = re.compile(
+    rf"\W*(?:{'|'.join(form.pattern for form in VALUES.values())}) (?:would|will|could|might|does)\b",
+    re.IGNORECASE,
+)
+"""A clause that begins with a value and tells something of that, not of a thing whose value it is."""
 _OTHERWISE = re.compile(r"\b(?:make (?:it|that)|instead|rather)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _CLAUSE = re.compile(r"[,;:!?–—]|\.(?!\d)")  # what parts one from the next
@@ -122,9 +127,15 @@ def revised(at: int, told: Sequence[Moment], need: str | None) -> list[int]:
         text = one.evidence.text
         value = value_for(need, text) if need else _OTHERWISE.search(text) and text
         revises = _REVISES.match(text)
-        if not value or is_question(one) or _UNWANTED.search(text, revises.end() if revises else 0):
+        if not value or is_question(one):
             continue
-        known = _about(_known(_words(_CLAUSE.split(text.partition(value)[0])[-1])))
+        before = _CLAUSE.split(text.partition(value)[0])
+        clause = len(text.partition(value)[0]) - len(before[-1])  # where that of the value begins
+        if _UNWANTED.search(text, max(clause, revises.end() if revises else 0)) or _REMARK.match(
+            text, clause
+        ):
+            continue
+        known = _about(_known(_words(before[-1])))
         another = _counts_another(text, value, about) or bool(known and not about & known)
         near = place - course[-1] <= BARE_LINES
         bare = need and near and fold(value) != fold(value_for(need, last.evidence.text) or "")
@@ -142,7 +153,7 @@ def _goes_on(text: str, value: str, about: set[str], before: Moment) -> bool:
     """
     head, _, tail = text.partition(value)
     words, after = _words(_CLAUSE.split(head)[-1]), _words(_CLAUSE.split(tail)[0])
-    if not _NO_THING.issuperset(after) or _PAST.intersection(words) or _known(_words(text)):
+    if not _NO_THING.issuperset(after) or _PAST.intersection(words) or _known(words + after):
         return False
     asked = _about(_words(before.evidence.text)) if is_question(before) else set()
     if asked and not asked & about:
