@@ -15,7 +15,7 @@ from taskloom.memory.scenes import clock
 from taskloom.memory.words import STOP, fold
 
 from .moments import Moment
-from .questions import WORD, Asked, asked_in, stems_of
+from .questions import WORD, Asked, asked_in, loosely, stems_of
 from .revising import KINDS, VALUES, is_question, revised, value_for, values
 
 COVERED = 0.75  # share of what a question is about that a line must have, with the question it answers
@@ -73,6 +73,14 @@ def answer(question: str, moments: Sequence[Moment]) -> Answer:
     asked = asked_in(question, speakers)
     if asked.kind == "speakers":
         return _count_speakers(told)
+    found = _answered(asked, told)
+    if not found.found and (less := loosely(asked)) is not None:
+        return _answered(less, told)
+    return found
+
+
+def _answered(asked: Asked, told: Sequence[Moment]) -> Answer:
+    """The answer to a question that is taken apart."""
     if asked.anchor is not None:
         return _beside(asked, *asked.anchor, told)
     if not asked.words:

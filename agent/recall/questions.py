@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal, TypeAlias
 
 from taskloom.memory.ranking import stems
@@ -88,15 +89,16 @@ _ASKING = """
     people person speaker speakers first last originally initially planned finally final decided decide
     decision current currently now still end eventually agreed there plan new right just directly immediately
     straight shortly after before following next thing exactly latest happen happens happening set chosen
-    line lines sentence words job task matter all else far whereabouts folk folks them us occasions due
+    line lines sentence word words job task matter all else far whereabouts folk folks them us occasions due
     earliest reference references mention
 """
 _NEEDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|total|pay(?:s|ing)?|paid|spend(?:s|ing)?|spent|owe"
-                         r"|charg(?:e|ed|es|ing)|expensive|(?:fork|shell)(?:s|ed|ing)? out)\b",
+    ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|total|pay(?:s|ing)?|paid|owe"
+                         r"|spent|spend(?:s|ing)?|charg(?:e|ed|es|ing)|expensive"
+                         r"|(?:fork|shell)(?:s|ed|ing)? out)\b",
                          re.IGNORECASE)),
-    ("number", re.compile(r"\bhow (?:many|old|long|far|big|large|high)\b|\b(?:amount|number|figure|sum|quantity)\b",
-                          re.IGNORECASE)),
+    ("number", re.compile(r"\bhow (?:many|old|long|far|big|large|high)\b"
+                          r"|\b(?:amount|number|figure|sum|quantity)\b", re.IGNORECASE)),
     ("clock", re.compile(r"\b(?:what|which) time\b|\bstart time\b", re.IGNORECASE)),
     ("date", re.compile(r"\bwhen\b|\b(?:what|which) (?:day|date|month|year|week)\b|\b(?:date|day|deadline)\b",
                         re.IGNORECASE)),
@@ -172,10 +174,22 @@ def asked_in(question: str, speakers: Sequence[str]) -> Asked:
         return replace(asked, kind="speakers")
     if beside:
         wanted, anchor = (_parts(beside[part], speakers, "beside") for part in ("asked", "anchor"))
-        names_none = wanted.firm or any(fold(word) in _LEADING for word in WORD.findall(beside["asked"]))
-        if not wanted.words and _SAID.search(question) or (anchor.who and not names_none):
+        names = wanted.firm or any(fold(word) in _LEADING for word in WORD.findall(beside["asked"]))
+        if (not wanted.words and _SAID.search(question)) or (anchor.who and not names):
             return replace(wanted, anchor=(anchor, beside["side"].lower()))
     return replace(asked, kind=_kind(question))
+
+
+def loosely(asked: Asked) -> Asked | None:
+    """The same question by the last thing that it names, whatever else it says.
+
+    None where that is not enough: neither a kind of value is asked for nor who, when or how often.
+    """
+    things = _things(asked.text, done=asked.kind == "who")
+    if not things or (asked.kind == "value" and asked.need is None):
+        return None
+    last = stems_of(" ".join(things[-1]))
+    return replace(asked, words=last, subject=last, phrase=tuple(stems(" ".join(things[-1]))))
 
 
 def _kind(question: str) -> Kind:
@@ -208,22 +222,23 @@ def _parts(question: str, speakers: Iterable[str], kind: Kind) -> Asked:
         need=need,
         past=_PAST.search(question) is not None,
         words=stems_of(" ".join(words)),
-        subject=_subject(subject, done=need is None) or stems_of(" ".join(words)),
+        subject=stems_of(" ".join(chain.from_iterable(_things(subject, done=need is None))))
+        or stems_of(" ".join(words)),
         firm=stems_of(" ".join(word for word in firm if word != first)),
         phrase=tuple(stem for word in words for stem in stems(word)),
         who=who,
     )
 
 
-def _subject(question: str, *, done: bool) -> frozenset[str]:
-    """What a question is about: the nouns after "the", "many" or "about".
+def _things(question: str, *, done: bool) -> list[list[str]]:
+    """The nouns after each "the", "many" or "about".
 
     done: with the verb before them, as in "order the flowers".
     """
     tokens = WORD.findall(question)
     little = _asking() | _NEEDING | _LEADING
     plain = [fold(token) in little or _SAID.fullmatch(token) is not None for token in tokens]
-    found: list[str] = []
+    found: list[list[str]] = []
     for at, token in enumerate(tokens):
         if fold(token) in _LEADING:
             ends = (n for n in range(at + 1, len(tokens)) if plain[n] or (n > at + 1 and _is_done(tokens[n])))
@@ -231,10 +246,10 @@ def _subject(question: str, *, done: bool) -> frozenset[str]:
             asks = at > 0 and fold(tokens[at - 1]) in _DO
             if asks and end > at + 2 and (end == len(tokens) or fold(tokens[end]) in _BEHIND_VERB):
                 end -= 1  # "does the bus leave", "did the launch crop up"
-            found += tokens[at + 1 : end]
-            if done and fold(token) in _ARTICLES and at and not plain[at - 1] and end > at + 1:
-                found.append(tokens[at - 1])
-    return stems_of(" ".join(found))
+            if end > at + 1:
+                verb = done and fold(token) in _ARTICLES and at and not plain[at - 1]
+                found.append([*tokens[at + 1 : end], *([tokens[at - 1]] if verb else [])])
+    return found
 
 
 def _is_done(word: str) -> bool:

@@ -48,8 +48,9 @@ KINDS = {
 
 _REVISES = re.compile(
     r"^\W*(?:(?:oh|hmm|um|well|ah|but|and|then|so|okay|ok|right)\W+)*(?:no|nope|actually|sorry|wait|hold on"
-    r"|hang on|(?:forget|scratch|scrap|strike) (?:that|it|what i said)|correction|i mean|i meant|not any ?more|no longer|that was|on second thoughts?"
-    r"|better|rather|instead|let'?s (?:say|make it|do|take|keep|stay|go)|make (?:it|that)|i'?d (?:rather|say)"
+    r"|hang on|(?:forget|scratch|scrap|strike) (?:that|it|what i said)|correction|i mean|i meant"
+    r"|not any ?more|no longer|that was|on second thoughts?|better|rather|instead"
+    r"|let'?s (?:say|make it|do|take|keep|stay|go)|make (?:it|that)|i'?d (?:rather|say)"
     r"|we (?:should|could) (?:say|make it))\b",
     re.IGNORECASE,
 )
@@ -73,7 +74,8 @@ _KNOWN = {"the", "our", "my", "your", "his", "her", "their", "these", "those"}
 _NO_THINGS = """
     think believe guess suppose know mean meant hope remember see says say said yes yeah okay ok well oh right
     only again instead sure maybe perhaps exactly sorry mistake error fault slip day days week weeks month
-    months new correct final date price figure number total amount cost morning afternoon evening today yesterday moment end way these those one ones each much many let's there's
+    months moment morning afternoon evening today yesterday end way these those one ones each much many let's
+    there's new correct final date price figure number total amount cost
     i'm i'd i'll i've we're we'd we'll we've it's it'll it'd that's
 """
 _NO_THING = STOP.union(_NO_THINGS.split())

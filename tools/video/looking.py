@@ -67,9 +67,9 @@ class _Caption(BaseModel):
 class Answer(NamedTuple):
     """An answer.
 
-    text: None if the frames do not show it, or none was given that they support; `why` is `NOT_SHOWN`, or what
-    was wrong with it. times_ms: of the frames that it rests on. looked_ms: of all that were shown, in order. calls: of the model.
-    measured: whether it is only what was measured.
+    text: None if the frames do not show it, or none was given that they support; `why` is `NOT_SHOWN`, or
+    what was wrong with it. times_ms: of the frames that it rests on. looked_ms: of all that were shown, in
+    order. calls: of the model. measured: whether it is only what was measured.
     """
 
     text: str | None
