@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from wordings import WORDINGS, Wording
+from wordings import Wording, wording_of
 
 from taskloom.tools.video.lines import Line
 
@@ -212,7 +212,7 @@ class _Maker:
 
     # ---- topics -----------------------------------------------------------------------------------
 
-    def put(self, forms: tuple[str, ...], **words: str) -> int:
+    def put(self, forms: list[str], **words: str) -> int:
         """One of some forms, filled in, as a line; its place."""
         text = self.chance.choice(forms).format(**words)
         return self.say(f"{text[:1].upper()}{text[1:]}")
@@ -227,12 +227,12 @@ class _Maker:
         value = self.value(topic.kind)
         if self.chance.random() < 0.3:
             asked = {"date": "When is the {n}?", "price": "What does the {n} cost?", "count": "How many {n}?"}
-            self.put((asked[topic.kind],), n=name)
+            self.put([asked[topic.kind]], n=name)
         topic.values.append((value, self.put(self.forms.opened[topic.kind], n=name, v=value)))
         if name in MODIFIED and self.chance.random() < 0.6:
             other = self.value(topic.kind, value)
             form = {"date": "The {n} is on {v}.", "price": "The {n} costs {v}."}[topic.kind]
-            self.put((form,), n=MODIFIED[name], v=other)
+            self.put([form], n=MODIFIED[name], v=other)
 
     def changed(self, topic: _Topic) -> None:
         """A topic comes back with another value."""
@@ -308,7 +308,7 @@ class _Maker:
     def _add(
         self,
         kind: str,
-        forms: tuple[str, ...],
+        forms: list[str],
         answer: str = "",
         at: int | None = None,
         wrong: tuple[str, ...] = (),
@@ -319,5 +319,5 @@ class _Maker:
 
 
 def talk_of(seed: int, wording: str = "seen") -> Talk:
-    """The talk of a seed in one of `WORDINGS`: the same lines and questions each time."""
-    return _Maker(seed, WORDINGS[wording]).make()
+    """The talk of a seed in a wording of `wordings.py`: the same lines and questions each time."""
+    return _Maker(seed, wording_of(wording)).make()

@@ -1,6 +1,6 @@
 """What is found and answered in recordings from their transcripts alone, without a model.
 
-    python benchmarks/video.py [--json] [--seed 2] [--talks 60] [--wording fresh]
+    python benchmarks/video.py [--json] [--seed 2] [--talks 60] [--wording crew]
 
 The talks and the questions on them are made up (`talks.py`): synthetic, with exact truth. Ten questions a
 talk: what holds after changes (revised), who said it (said), when it is first mentioned (when), what was said
@@ -35,7 +35,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 from talks import Question, Talk, talk_of
-from wordings import WORDINGS
+from wordings import KEPT, SPENT
 
 from taskloom.agent.graph.wiring import longterm_of
 from taskloom.agent.recall.longterm import LongTerm
@@ -230,7 +230,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--talks", type=int, default=60)
-    parser.add_argument("--wording", choices=tuple(WORDINGS), default="fresh")
+    parser.add_argument("--wording", choices=KEPT + SPENT, default="crew")
     given = parser.parse_args()
     found = measured(given.seed, given.talks, given.wording)
     print(json.dumps(found, indent=2)) if given.json else show(found)

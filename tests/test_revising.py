@@ -38,9 +38,30 @@ COURSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (HOW_MANY, CHAIRS, (CHAIRS, "How old is your father?", "Seventy.")),
     (HOW_MANY, CHAIRS, (CHAIRS, "What time is it?", "It's two.")),
     (HOW_MANY, "Fifty.", (CHAIRS, "How many?", "Fifty.")),
+    (TRIP_ON, TRIP, (TRIP, "Scrap what I said, the audit goes ahead on June 9.")),
+    # in short forms, and with a verb that the answer has not
+    ("When's the trip happening, after all that?", "hand, June 9.", (TRIP, "Sorry, my hand, June 9.")),
+    (TRIP_ON, "as of this morning.", (TRIP, "It's June 9 as of this morning.")),
+    ("When are we doing the trip?", "Forget that, June 9.", (TRIP, "Forget that, June 9.")),
+    ("What's the latest price for the hall these days?", HALL, (HALL,)),
+    ("Who's going to call the hall?", "says so.", ("I can book the hall.",)),
+    (HALL_COST, "400 euros.", (HALL, "900 euros would break the bank.", "I stand corrected, 400 euros.")),
+    (HALL_COST, "it is 400 euros.", (HALL, "Not according to my file, there it is 400 euros.")),
+    ("What figure applies to the hall now?", HALL, (HALL,)),
     # asked when something is talked of, not when it happens
     ("When do we first learn about the trip?", TRIP, ("Hello.", TRIP, "The trip is on June 9 now.")),
     ("When do we get rid of the bus?", "in May.", ("The bus is loud.", "We get rid of the bus in May.")),
+    ("How far in do they get to the trip?", TRIP, ("Hello.", TRIP, "The trip is on June 9 now.")),
+    ("Whereabouts does the trip crop up first?", TRIP, ("Hello.", TRIP, "The trip is on June 9 now.")),
+    ("When's the trip first talked about?", TRIP, ("Hello.", TRIP)),
+    ("What was the line after Ana said they'd book the hall?", "Good.", ("I can book the hall.", "Good.")),
+    ("What is the earliest reference to the trip?", TRIP, ("Hello.", TRIP, "The trip is on June 9 now.")),
+    ("What remark was made after Ana agreed to book it?", "Good.", ("I can book it.", "Good.")),
+    # by the last thing that a question names, whatever else it says
+    ("Who raised their hand to book the hall?", "book the hall.", ("I can book the hall.", "Good.")),
+    ("On how many occasions does Ana mention the trip?", "1 time: 00:10.", (TRIP,)),
+    ("What is the number of speakers?", "1: Ana.", (TRIP,)),
+    ("How many folk are talking?", "1: Ana.", (TRIP,)),
     ("How many speakers does the recording have?", "1: Ana.", (TRIP,)),
 )  # fmt: skip
 

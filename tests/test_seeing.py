@@ -44,8 +44,8 @@ from taskloom.tools.shared import Shared
 from taskloom.tools.video.lines import Line, Shot
 from taskloom.tools.video.looking import BLIND
 from taskloom.tools.video.tools import USER
-from tests.openai_server import Fault, OpenAIServer, Reply, Say
-from tests.test_looking import images, said, texts
+from tests.openai_server import Fault, Hang, OpenAIServer, Reply, Say
+from tests.test_looking import images, labels, said, texts
 from tests.test_video import TALK, left, sha
 from tests.test_watching import step
 
@@ -100,7 +100,7 @@ def added(longterm: LongTerm, film: Path, eyes: Eyes | None = None, **more: Any)
 
 
 def first_frame(body: dict[str, Any]) -> Reply:
-    return said("A wall.", texts(body)[0].removeprefix("Frame at "))
+    return said("A wall.", labels(texts(body)[0])[0])
 
 
 def is_look(body: dict[str, Any]) -> bool:
@@ -256,7 +256,7 @@ def test_a_model_that_answers_has_frames_looked_at(
             assert math.isfinite(sight.until)
             assert sight.until <= time.monotonic() + 120
         with subtests.test("words of pictures are data, and their times and sources none"):
-            views = lambda body: said(f'"{EVIL} At 00:59', texts(body)[0].removeprefix("Frame at "))  # noqa: E731
+            views = lambda body: said(f'"{EVIL} At 00:59', labels(texts(body)[0])[0])  # noqa: E731
             wrong = step("answer", answer="So it says.", sources=["video:0@00:59"])
             late = step("answer", answer="At 00:59.", sources=[f"{source}1"])
             evil = step("look", query="What is on the wall at 00:59?", start="0:01", end="0:03")
@@ -314,6 +314,23 @@ def test_an_agent_looks(longterm: LongTerm, film: Path, home: Path, server: Open
         loaded.close()
         assert (made.status, made.text) == ("done", told)
     assert [len(images(request)) for request in server.requests] == [1]
+
+
+def test_a_look_of_an_agent_ends_in_time(
+    longterm: LongTerm, film: Path, home: Path, server: OpenAIServer
+) -> None:
+    added(longterm, film)
+    longterm.close()
+    config = home.parent / "agent.yaml"
+    config.write_text("tools:\n  - {use: taskloom.video, timeout: 4}\n")
+    server.play([Hang(30, Say("no"))])
+    loaded = loaded_tools(Settings(home=home, tools=config))
+    user: Any = {"configurable": {USER: "ann"}}
+    made = call(loaded.registry["video_qa"], {"question": "A dog?"}, shared=Shared({}), config=user)
+    loaded.close()
+    assert made.status == "failed"
+    assert "the model did not answer in time" in made.text  # of the look itself: nothing goes on behind it
+    assert made.seconds < 4
 
 
 def talked(film: Path, home: Path) -> Turn:
@@ -526,6 +543,25 @@ def test_ask_tells_what_was_looked_at(film: Path, server: OpenAIServer) -> None:
     assert (look["video"], look["name"]) == (digest_of(film)[:12], "film.mp4")
     assert 10 <= look["frames"] <= 12
     assert 0 <= look["from"] < 0.5 < 2.5 < look["to"] < 3
+    assert (look["unseen"], look["refused"]) == (True, "")
+    with_times = lambda body: said("A dog.", "00:59.0") if is_look(body) else steps.pop(0)  # noqa: E731
+    server.play(with_times)
+    steps = [looks[1], step("answer", answer="No dog.")]
+    done = run("ask", "Is a dog there?")
+    assert "Not seen" not in done.stdout
+    why = "the model's answer was refused: it cites '00:59.0', which was not looked at"
+    assert re.fullmatch(
+        r"Nothing in the recordings says so\. What 1[0-2] frames of film\.mp4 from 00:00 to 00:02 show is"
+        rf" not known: {re.escape(why)}\.\n",
+        done.stdout,
+    ), done.stdout
+    steps = [looks[1], step("answer", answer="No dog.")]
+    (look,) = json.loads(run("ask", "Is a dog there?", "--json").stdout)["looked"]
+    assert (look["unseen"], look["refused"]) == (False, why)
+    replies = iter([said(None)])
+    server.play(lambda body: next(replies, Fault(500)) if is_look(body) else steps.pop(0))
+    steps = [*looks, step("answer", answer="No dog.")]
+    assert "A look was not made: the model's endpoint failed (500)" in run("ask", "Is a dog there?").stderr
     server.play(lambda body: first_frame(body) if is_look(body) else steps.pop(0))
     steps = [looks[1], step("answer", answer="No.")]  # they show something, and it is not taken
     assert run("ask", "Is a dog there?").stdout == "Nothing in the recordings says so.\n"

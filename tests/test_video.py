@@ -368,7 +368,7 @@ def test_tools_for_agents(longterm: LongTerm, tmp_path: Path, subtests: pytest.S
     config.write_text("tools:\n  - use: taskloom.video\n")
     with subtests.test("without a memory"), pytest.raises(ToolError, match="TASKLOOM_MEMORY=1"):
         load_agent(config)
-    loaded = load_agent(config, recordings=lambda user: Recordings(longterm, user))
+    loaded = load_agent(config, recordings=lambda user, _: Recordings(longterm, user))
 
     def ask(name: str, user: str | None, **args: Any) -> tuple[str, str]:
         run: Any = {"configurable": {USER: user} if user else {}}

@@ -65,7 +65,7 @@ def load_agent(
     index: Callable[[], Index] | None = None,
     documents: Callable[[], Index] | None = None,
     model: Callable[[], BaseChatModel] | None = None,
-    recordings: Callable[[str], Recordings] | None = None,
+    recordings: Callable[[str, float], Recordings] | None = None,
 ) -> Loaded:
     """Read a configuration and make its tools.
 
@@ -74,7 +74,7 @@ def load_agent(
         index: makes the index that tools are selected by.
         documents: makes the index of each collection of the bank.
         model: gives the chat model of LLM functions, and judges what answers a question.
-        recordings: gives the recordings of a user.
+        recordings: gives the recordings of a user, with so many seconds from then on for a model to look.
 
     Raises:
         ToolDefinitionError: what is named is not there or cannot be equipped; all such tools are named.
@@ -152,11 +152,14 @@ def _asking(
 def _of_entry(
     entry: ToolEntry,
     model: Callable[[], BaseChatModel] | None,
-    recordings: Callable[[str], Recordings] | None,
+    recordings: Callable[[str, float], Recordings] | None,
     resources: ExitStack,
 ) -> list[Equipped]:
     """The tools that an entry gives."""
-    things = _watching(recordings) if entry.use == VIDEO else _things(entry, model, resources)
+    if entry.use == VIDEO:
+        things: Sequence[Any] = _watching(recordings, entry.timeout)
+    else:
+        things = _things(entry, model, resources)
     for_all: dict[str, Any] = {
         "side_effects": entry.side_effects, "always": entry.always, "users": entry.users,
         "schemas": entry.schemas, "timeout": entry.timeout, "attempts": entry.attempts,
@@ -208,12 +211,12 @@ def _things(
     return thing if isinstance(thing, list | tuple) else (thing,)
 
 
-def _watching(recordings: Callable[[str], Recordings] | None) -> Sequence[BaseTool]:
+def _watching(recordings: Callable[[str, float], Recordings] | None, seconds: float) -> Sequence[BaseTool]:
     if recordings is None:
         raise ToolDefinitionError("recordings are in long-term memory: TASKLOOM_MEMORY=1 turns it on")
     from .video.tools import video_tools
 
-    return video_tools(recordings)
+    return video_tools(recordings, seconds)
 
 
 def _programmer(model: Callable[[], BaseChatModel] | None) -> BaseTool:

@@ -15,7 +15,7 @@ from .options import AsJson, checked_thread, examples, print_json
 
 if TYPE_CHECKING:
     from taskloom.agent.models.eyes import Eyes
-    from taskloom.agent.models.watching import Look, Watched
+    from taskloom.agent.models.watching import Watched, WatchError
     from taskloom.agent.recall.asking import Answer
     from taskloom.agent.recall.moments import Moment
     from taskloom.agent.recall.recordings import Recording, Recordings
@@ -156,9 +156,9 @@ def ask(
     eyes = _eyes()
     with _explained(), _recordings(user, eyes) as recordings:
         found = recordings.rag(question, which)
-        watched, looked, why = _watched(question, which, recordings, eyes)
+        watched, hindered = _watched(question, which, recordings, eyes)
         is_found = found.found if watched is None else bool(watched.sources)
-        more = "" if is_found else _unseen(which, recordings, looked, why)
+        more = "" if is_found else _unseen(which, recordings, watched or hindered)
     if watched is None:
         _tell(found, as_json=as_json)
     else:
@@ -177,7 +177,8 @@ def _tell_watched(watched: Watched, *, as_json: bool) -> None:
     if as_json:
         looked = [
             {"video": one.video.removeprefix("video:"), "name": one.name, "frames": one.frames,
-             "from": one.start_ms / 1000, "to": one.end_ms / 1000}
+             "from": one.start_ms / 1000, "to": one.end_ms / 1000, "unseen": one.unseen,
+             "refused": one.refused}
             for one in watched.looked
         ]  # fmt: skip
         print_json({"answer": text, "found": bool(watched.sources), "sources": list(watched.sources),
@@ -324,16 +325,13 @@ def _eyes(*, bounded: bool = True) -> Eyes | None:
 
 def _watched(
     question: str, which: str | None, recordings: Recordings, eyes: Eyes | None
-) -> tuple[Watched | None, Sequence[Look], str]:
-    """What the model of the settings answers, what it had looked at, and why it had nothing else looked at.
-
-    There is no answer without a model, nor, told so, where it gives none.
-    """
+) -> tuple[Watched | None, WatchError | None]:
+    """What the model of the settings answers, or, told so, what hinders it; neither without a model."""
     from taskloom.agent.settings import settings
 
     given = settings()
     if given.model in ("", "rules"):
-        return None, (), "set TASKLOOM_MODEL to a model that takes pictures"
+        return None, None
     from taskloom.agent.models.openai import chat_model
     from taskloom.agent.models.watching import WatchError, watch
 
@@ -341,20 +339,24 @@ def _watched(
     names = {one.name: one.end_ms for one in known}
     try:
         chat, pictured = chat_model(given, given.model), recordings.pictured(which)
-        done = watch(question, recordings, chat, names, eyes=eyes, pictured=pictured)
-        return done, done.looked, done.missed or "the model did not ask for it"
+        return watch(question, recordings, chat, names, eyes=eyes, pictured=pictured), None
     except WatchError as error:
         typer.echo(_safe(f"I answer without the model: {error}."), err=True)
-        return None, error.looked, error.missed or "the model gave no answer"
+        return None, error
 
 
-def _unseen(which: str | None, recordings: Recordings, looked: Sequence[Look], why: str) -> str:
-    """Of which recordings the pictures were not looked at, and why; '' where there are none."""
+def _unseen(which: str | None, recordings: Recordings, done: Watched | WatchError | None) -> str:
+    """Which recordings' pictures were not looked at, or not once more, and why; '' where there are none."""
     if not recordings.all():
         return NONE_YET
-    seen = {one.name for one in looked}
+    why = "set TASKLOOM_MODEL to a model that takes pictures"
+    if done is not None:
+        why = "the model gave no answer" if isinstance(done, Exception) else "the model did not ask for it"
+    missed, seen = ("", set()) if done is None else (done.missed, {one.name for one in done.looked})
     names = [name for name in recordings.pictured(which) if name not in seen]
-    return f"The pictures of {', '.join(names)} were not looked at: {why}." if names else ""
+    if names:
+        return f"The pictures of {', '.join(names)} were not looked at: {missed or why}."
+    return f"A look was not made: {missed}." if missed else ""
 
 
 def _eyes_for_captions() -> Eyes:

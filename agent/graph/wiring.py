@@ -182,14 +182,14 @@ def loaded_tools(given: Settings, own: BaseChatModel | None = None, memory: Long
     embedder, chats = cache(partial(_embedder, given)), _chats(given, own)
     asked = model if own is not None or given.model not in NO_MODEL else None
 
-    def recordings(longterm: LongTerm, user: str) -> Recordings:
+    def recordings(longterm: LongTerm, user: str, seconds: float) -> Recordings:
         from taskloom.agent.recall.recordings import Recordings
 
         if asked is None:
             return Recordings(longterm, user)
         from taskloom.agent.models.eyes import Eyes
 
-        return Recordings(longterm, user, eyes=Eyes(chats(given.model)))
+        return Recordings(longterm, user, eyes=Eyes(chats(given.model), seconds=seconds))
 
     loaded = load_agent(
         given.tools or Path(),

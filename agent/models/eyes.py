@@ -29,11 +29,17 @@ class Eyes:
     once the model has refused pictures; else ''.
     """
 
-    def __init__(self, chat: ChatModel, most: int | None = CALLS) -> None:
-        """Look by a chat model. most: requests to it in all, failed ones included; None for no end."""
+    def __init__(self, chat: ChatModel, most: int | None = CALLS, seconds: float = math.inf) -> None:
+        """Look by a chat model.
+
+        Args:
+            chat: the model.
+            most: requests to it in all, failed ones included; None for no end.
+            seconds: from now on, after which it gives up.
+        """
         self._chat, self._meter = chat, _Bounded(most=most)
         self.blind = ""
-        self.until = math.inf
+        self.until = time.monotonic() + seconds
 
     @property
     def usage(self) -> Usage:

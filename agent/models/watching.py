@@ -69,7 +69,8 @@ class _Step(BaseModel):
 class Look:
     """Frames that were looked at. video: `video:ID`. start_ms, end_ms: of the first and the last of them.
 
-    unseen: whether they were found not to show what was looked for.
+    unseen: whether they were found not to show what was looked for. refused: what was wrong with the answer
+    that was given from them, so that it is not known whether they do; '' if nothing.
     """
 
     video: str
@@ -77,7 +78,8 @@ class Look:
     start_ms: int
     end_ms: int
     frames: int
-    unseen: bool
+    unseen: bool = False
+    refused: str = ""
 
     def __str__(self) -> str:
         """Such as: 12 frames of a.mp4 from 00:01 to 00:28."""
@@ -102,9 +104,12 @@ class Watched:
 
     @property
     def unseen(self) -> str:
-        """In which frames it was not seen, as a sentence; '' where none were looked at for it."""
-        looks = dict.fromkeys(str(one) for one in self.looked if one.unseen)
-        return f"Not seen in {', nor in '.join(looks)}." if looks else ""
+        """In which frames it was not seen, and of which that is not known; '' where none were looked at."""
+        unseen = dict.fromkeys(str(one) for one in self.looked if one.unseen)
+        refused = {str(one): one.refused for one in self.looked if one.refused}
+        told = [f"Not seen in {', nor in '.join(unseen)}."] if unseen else []
+        told += [f"What {frames} show is not known: {why}." for frames, why in refused.items()]
+        return " ".join(told)
 
 
 class WatchError(Exception):
@@ -237,7 +242,8 @@ def _seen(step: _Step, query: str, recordings: Recordings, shown: _Shown) -> str
         shown.words.setdefault(source, "")  # its words may name times that the question named
     if at := seen.answer.looked_ms:
         shown.times.update(_seconds(f"{step.start} {step.end}"))
-        shown.looks.append(Look(seen.thread, seen.name, at[0], at[-1], len(at), seen.answer.unseen))
+        unseen, refused = seen.answer.unseen, seen.answer.refused
+        shown.looks.append(Look(seen.thread, seen.name, at[0], at[-1], len(at), unseen, refused))
     return "\n".join((quoted(str(seen), 2_000), *seen.sources))
 
 

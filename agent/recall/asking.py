@@ -8,93 +8,19 @@ what it is about. What was said later stands against what was said before. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from taskloom.memory.ranking import stems
 from taskloom.memory.scenes import clock
 from taskloom.memory.words import STOP, fold
 
-from .moments import Moment, is_called
+from .moments import Moment
+from .questions import WORD, Asked, asked_in, loosely, stems_of
 from .revising import KINDS, VALUES, is_question, revised, value_for, values
 
 COVERED = 0.75  # share of what a question is about that a line must have, with the question it answers
 NOTHING = "Nothing in the recordings says so."
 
-_SAYING = (
-    r"say|says|said|saying|mention(?:s|ed)?|talk(?:s|ed)?|speaks?|spoke|spoken|suggest(?:s|ed)?"
-    r"|propos(?:e|es|ed)|asks?|asked|tells?|told|announc(?:e|es|ed)|discuss(?:es|ed)?|brings? up|brought up"
-    r"|rais(?:e|es|ed)|bring|brought|object(?:s|ed)?|remind(?:s|ed)?|point(?:s|ed)? out|offered"
-    r"|volunteered|promised|agreed|confirmed|explained|warned|c[oa]mes? up"
-)
-_SAID = re.compile(rf"\b(?:{_SAYING})\b", re.IGNORECASE)
-_SAID_BY = re.compile(
-    rf"^\W*who(?:m|se)?\b.*\b(?:{_SAYING}|decid(?:es|ed)|want(?:s|ed)?)\b"
-    rf"|\b(?:did|does) (?-i:[A-Z]\w*|anyone|anybody|someone|they) (?:\w+ )?(?:{_SAYING})\b"
-    r"|\b(?:in|of|from|during) the (?:meeting|recording|video|call|stand-?up|transcript)\b",
-    re.IGNORECASE,
-)
-_TALK = re.compile(rf"\b(?:{_SAYING}|up|out|about|of)\b", re.IGNORECASE)
-_TIMES = re.compile(r"\bhow (?:many times|often)\b", re.IGNORECASE)
-_SPEAKERS = re.compile(
-    r"\bhow many (?:\w+ )?(?:people|persons|speakers|voices|participants)\b.*"
-    r"\b(?:speak|talk|speaking|talking|are there|in|take part|heard|recording|meeting|video|call)\b"
-    r"|\bhow many (?:people|speakers|voices)\W*$",
-    re.IGNORECASE,
-)
-_WHEN = re.compile(
-    r"^\W*(?:when|at (?:what|which) (?:time|point|moment|minute)|where in the|how far in)\b",
-    re.IGNORECASE,
-)
-_HEARD = re.compile(
-    r"\b(?:do|does|did) \w+ (?:\w+ ){1,3}about\b|\b(?:hears?|heard|refer(?:s|red)?|introduced|addressed)\b",
-    re.IGNORECASE,
-)
-"""Something is talked of, whatever the verb: "when do we first learn about the bus"."""
-_IN_RECORDING = re.compile(r"\bin (?:the|this) (?:meeting|recording|video|call|transcript)\b", re.IGNORECASE)
-_SHOWING = re.compile(
-    r"\b(?:in|from|during|does|do) (?:the|this|a) (?:clip|picture|video|recording)s?(?: show)?\b"
-    r"|\b(?:the|this|a) (?:clip|picture|video|recording)s? shows?\b"
-    r"|\b(?:shown|(?:be|is|are|was|were) seen)\b|\bseen(?=\W*$)",
-    re.IGNORECASE,
-)
-"""That something is to be seen; no line has to say so."""
-_PHRASES = re.compile(r"\b(?:takes?|took) (?:place|it on|on)\b", re.IGNORECASE)
-_WHO = re.compile(r"^\W*(?:who|whom|whose|which (?:person|speaker))\b", re.IGNORECASE)
-_BESIDE = re.compile(
-    r"^(?P<asked>.*?)\b(?:(?:right|just|directly|immediately|straight|shortly) )?(?P<side>after|before) "
-    r"(?P<anchor>.*)$",
-    re.IGNORECASE | re.DOTALL,
-)
-_PAST = re.compile(r"\b(?:originally|at first|initially|before (?:that|it (?:was )?changed)|first planned)\b",
-                   re.IGNORECASE)  # fmt: skip
-_ASKING = """
-    who whom whose what which when where why how many much often time times point moment minute did does do
-    was were is are be been anyone anybody someone somebody everybody everyone meeting recording video call
-    talk find come comes came up out need needs want wants get gets got make made going have has use used
-    people person speaker speakers first last originally initially planned finally final decided decide
-    decision current currently now still end eventually agreed there plan new right just directly immediately
-    straight shortly after before following next thing exactly latest happen happens happening set chosen
-"""
-_NEEDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|total|pay|paid|spend|spent|owe"
-                         r"|charg(?:e|ed|es|ing)|expensive)\b",
-                         re.IGNORECASE)),
-    ("number", re.compile(r"\bhow (?:many|old|long|far|big|large|high)\b|\b(?:amount|number)\b",
-                          re.IGNORECASE)),
-    ("clock", re.compile(r"\b(?:what|which) time\b|\bstart time\b", re.IGNORECASE)),
-    ("date", re.compile(r"\bwhen\b|\b(?:what|which) (?:day|date|month|year|week)\b|\b(?:date|day|deadline)\b",
-                        re.IGNORECASE)),
-)  # fmt: skip
-_ARTICLES = frozenset(("the", "a", "an", "our", "my", "your", "his", "her", "their", "this", "that"))
-_LEADING = _ARTICLES | frozenset(
-    ("many", "much", "of", "about", "for", "on", "with", "these", "those", "any")
-)
-_NEEDING = frozenset(
-    ("cost", "costs", "price", "prices", "pay", "pays", "paid", "spend", "settle", "settled", "day", "days",
-     "date", "dates", "euros", "expensive", "number", "amount")
-)  # fmt: skip
-"""Words that say of which kind a value is, and nothing of what it is of, where something else does."""
 _FORMER = re.compile(
     r"\b(?:originally|at first|used to|previously|last (?:year|month|week|time)|back then)\b", re.IGNORECASE
 )
@@ -105,7 +31,6 @@ _STATES = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _PARTICLES = frozenset(("back", "up", "down", "forward", "on", "off", "over", "out", "away", "again", "now"))
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,28 +59,6 @@ class Answer:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question, taken apart, in stems.
-
-    words: all that carry meaning. subject: of these what it is about, with what is done to it; a line must
-    have most of them. firm: names and numbers, which it must all have. phrase: the words in their order. who:
-    the speaker that it names.
-    """
-
-    text: str
-    words: frozenset[str]
-    subject: frozenset[str]
-    firm: frozenset[str]
-    phrase: tuple[str, ...]
-    who: str | None
-
-
-def of_recordings(question: str) -> bool:
-    """Whether a question is about what somebody said, or about a recording."""
-    return _SAID_BY.search(question) is not None
-
-
 def answer(question: str, moments: Sequence[Moment]) -> Answer:
     """The answer that moments give to a question, in order of time in each recording.
 
@@ -167,96 +70,35 @@ def answer(question: str, moments: Sequence[Moment]) -> Answer:
     speakers = tuple(dict.fromkeys(one.evidence.by for one in told if one.evidence.source == "said"))
     if not question.strip() or not told:
         return Answer()
-    if _SPEAKERS.search(question):
+    asked = asked_in(question, speakers)
+    if asked.kind == "speakers":
         return _count_speakers(told)
-    beside = _BESIDE.match(question)
-    if beside and _SAID.search(question) and not _asked(beside["asked"], speakers).words:
-        return _beside(beside, told, speakers)
-    asked = _asked(question, speakers)
+    found = _answered(asked, told)
+    if not found.found and (less := loosely(asked)) is not None:
+        return _answered(less, told)
+    return found
+
+
+def _answered(asked: Asked, told: Sequence[Moment]) -> Answer:
+    """The answer to a question that is taken apart."""
+    if asked.anchor is not None:
+        return _beside(asked, *asked.anchor, told)
     if not asked.words:
         return Answer()
-    if _TIMES.search(question):
+    if asked.kind == "count":
         return _count(asked, told)
-    if _WHEN.match(question) and any(form.search(question) for form in (_SAID, _HEARD, _IN_RECORDING)):
-        found = _matching(asked, told)
-        return _told(lambda one: f"At {clock(one.evidence.start_ms)}: {_quote(one)}", found[:1])
-    if _WHEN.match(question) and _SHOWING.search(question):
-        seen = _matching(asked, [one for one in told if one.evidence.source != "said"])
-        if seen:
-            return _told(lambda one: f"At {clock(one.evidence.start_ms)}: {_quote(one)}", seen[:1])
-    if _WHO.match(question):
-        return _who(asked, told)
-    return _value(asked, told)
-
-
-# ---- what a question has --------------------------------------------------------------------------
-
-
-def _asked(question: str, speakers: Iterable[str]) -> _Asked:
-    question = _PHRASES.sub(" ", question)
-    shorter = _SHOWING.sub(" ", question)
-    if any(fold(word) not in _asking() for word in _WORD.findall(shorter)):
-        question = shorter
-    who = next((one for one in speakers if one and _names(question, one)), None)
-    subject = question if who is None else _without(question, who)
-    words = [word for word in _WORD.findall(_TALK.sub(" ", subject)) if fold(word) not in _asking()]
-    words = [word for word in words if fold(word) not in _NEEDING] or words
-    firm = [word for word in words if any(map(str.isdigit, word)) or (word[0].isupper() and len(word) > 1)]
-    first = next(iter(_WORD.findall(question)), "")
-    return _Asked(
-        question,
-        _stems(" ".join(words)),
-        _subject(subject) or _stems(" ".join(words)),
-        _stems(" ".join(word for word in firm if word != first)),
-        tuple(stem for word in words for stem in stems(word)),
-        who,
-    )
-
-
-def _subject(question: str) -> frozenset[str]:
-    """What a question is about: the nouns after "the", "many" or "about", with the verb before them."""
-    tokens = _WORD.findall(question)
-    plain = [fold(token) in _asking() | _NEEDING or _SAID.fullmatch(token) is not None for token in tokens]
-    found: list[str] = []
-    for at, token in enumerate(tokens):
-        if fold(token) in _LEADING:
-            ends = (n for n in range(at + 1, len(tokens)) if plain[n] or (n > at + 1 and _is_done(tokens[n])))
-            end = next(ends, len(tokens))
-            found += tokens[at + 1 : end]
-            if fold(token) in _ARTICLES and at and not plain[at - 1] and end > at + 1:
-                found.append(tokens[at - 1])
-    return _stems(" ".join(found))
-
-
-def _is_done(word: str) -> bool:
-    """Whether a word after a noun tells what is done to it: "the audit moved to"."""
-    return word.endswith("ed") and len(word) > len("shed")
-
-
-def _asking() -> frozenset[str]:
-    return STOP | frozenset(_ASKING.split())
-
-
-def _names(question: str, speaker: str) -> bool:
-    """Whether a question names a speaker."""
-    return any(
-        is_called(speaker, word) for word in _WORD.findall(question.replace("'s", "")) if word[0].isupper()
-    )
-
-
-def _without(question: str, speaker: str) -> str:
-    """A question without a speaker's name."""
-    return _WORD.sub(lambda word: "" if is_called(speaker, word[0].removesuffix("'s")) else word[0], question)
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stems(text))
+    if asked.kind in ("mentioned", "shown"):
+        places = told if asked.kind == "mentioned" else [one for one in told if one.evidence.source != "said"]
+        found = _matching(asked, places)
+        if found or asked.kind == "mentioned":
+            return _told(lambda one: f"At {clock(one.evidence.start_ms)}: {_quote(one)}", found[:1])
+    return _who(asked, told) if asked.kind == "who" else _value(asked, told)
 
 
 # ---- which lines fit ------------------------------------------------------------------------------
 
 
-def _matching(asked: _Asked, told: Sequence[Moment]) -> list[Moment]:
+def _matching(asked: Asked, told: Sequence[Moment]) -> list[Moment]:
     """The lines that say most of what is asked about, by whom it is asked about, in order of time."""
     shares = [
         (_share(asked.subject, asked, one, None), _share(asked.words, asked, one, None)) for one in told
@@ -274,9 +116,9 @@ def _said_by(one: Moment, who: str | None) -> bool:
     return who is None or one.evidence.by == who
 
 
-def _share(wanted: frozenset[str], asked: _Asked, one: Moment, before: Moment | None) -> float:
+def _share(wanted: frozenset[str], asked: Asked, one: Moment, before: Moment | None) -> float:
     """The share of some stems of a question that a line has, or with the question that it answers."""
-    has = _stems(_with_question(one, before))
+    has = stems_of(_with_question(one, before))
     return len(wanted & has) / len(wanted) if asked.firm <= has else 0.0
 
 
@@ -286,9 +128,9 @@ def _with_question(one: Moment, before: Moment | None) -> str:
     return f"{before.evidence.text} {one.evidence.text}" if before and answers else one.evidence.text
 
 
-def _named(asked: _Asked, text: str) -> bool:
+def _named(asked: Asked, text: str) -> bool:
     """Whether words name just what is asked about: "the launch", not "the launch party"."""
-    words = [(found, _stems(found[0])) for found in _WORD.finditer(text)]
+    words = [(found, stems_of(found[0])) for found in WORD.finditer(text)]
     size = len(asked.phrase)
     for at in range(len(words) - size + 1):
         if all(asked.phrase[n] in words[at + n][1] for n in range(size)):
@@ -303,17 +145,17 @@ def _named(asked: _Asked, text: str) -> bool:
 
 def _is_verb(word: str, head: str, tail: str) -> bool:
     """Whether a word behind a noun says what that does: "the launch slips to June" has no other verb."""
-    alone = STOP.issuperset(map(fold, _WORD.findall(head))) and not _STATES.search(tail)
+    alone = STOP.issuperset(map(fold, WORD.findall(head))) and not _STATES.search(tail)
     return alone and word.endswith("s") and not word.endswith("ss")
 
 
-def _counted(asked: _Asked, need: str | None, text: str) -> bool:
+def _counted(asked: Asked, need: str | None, text: str) -> bool:
     """Whether words count what is asked about: "forty chairs", not "forty people and chairs"."""
     if need != "number" or not asked.phrase:
         return False
-    words = _WORD.findall(text)
+    words = WORD.findall(text)
     return any(
-        asked.phrase[0] in _stems(word) and any(map(VALUES["number"].fullmatch, words[max(0, at - 2) : at]))
+        asked.phrase[0] in stems_of(word) and any(map(VALUES["number"].fullmatch, words[max(0, at - 2) : at]))
         for at, word in enumerate(words)
     )
 
@@ -336,7 +178,7 @@ def _quote(one: Moment) -> str:
     return f"{told.get(one.evidence.source, 'a caption says')} “{one.evidence.text}”"
 
 
-def _who(asked: _Asked, told: Sequence[Moment]) -> Answer:
+def _who(asked: Asked, told: Sequence[Moment]) -> Answer:
     """Who said something: the speaker of the first line that says it best."""
     said = [one for one in told if one.evidence.source == "said" and one.evidence.by]
     found = _matching(replace(asked, who=None), said)
@@ -346,7 +188,7 @@ def _who(asked: _Asked, told: Sequence[Moment]) -> Answer:
     )
 
 
-def _count(asked: _Asked, told: Sequence[Moment]) -> Answer:
+def _count(asked: Asked, told: Sequence[Moment]) -> Answer:
     """How often something is said."""
     found = [one for one in told if _said_by(one, asked.who) and _share(asked.subject, asked, one, None) == 1]
     if not found:
@@ -366,14 +208,13 @@ def _count_speakers(told: Sequence[Moment]) -> Answer:
     return Answer(f"{len(first)}: {', '.join(first)}.", tuple(first.values()))
 
 
-def _beside(beside: re.Match[str], told: Sequence[Moment], speakers: Sequence[str]) -> Answer:
+def _beside(wanted: Asked, anchor: Asked, side: str, told: Sequence[Moment]) -> Answer:
     """What is said right before or after something else, or who says it."""
-    anchor, wanted = _asked(beside["anchor"], speakers), _asked(beside["asked"], speakers)
     found = _matching(anchor, told) if anchor.words else []
     if not found:
         return Answer()
     at = told.index(found[0])
-    others = told[at + 1 :] if beside["side"].lower() == "after" else told[:at][::-1]
+    others = told[at + 1 :] if side == "after" else told[:at][::-1]
     same = (one for one in others if one.scene.video == found[0].scene.video)
     next_one = next((one for one in same if _said_by(one, wanted.who)), None)
     if next_one is None:
@@ -381,10 +222,9 @@ def _beside(beside: re.Match[str], told: Sequence[Moment], speakers: Sequence[st
     return Answer(f"At {clock(next_one.evidence.start_ms)}: {_quote(next_one)}", (next_one, found[0]))
 
 
-def _value(asked: _Asked, told: Sequence[Moment]) -> Answer:
+def _value(asked: Asked, told: Sequence[Moment]) -> Answer:
     """What holds in the end of something, or at first where that is asked for."""
-    need = next((name for name, form in _NEEDS if form.search(asked.text)), None)
-    fits = []
+    need, fits = asked.need, []
     for at, one in enumerate(told):
         before = told[at - 1] if at and told[at - 1].scene.video == one.scene.video else None
         told_so = _said_by(one, asked.who) and not is_question(one)
@@ -400,7 +240,7 @@ def _value(asked: _Asked, told: Sequence[Moment]) -> Answer:
     places = [fit[-1] for fit in fits if fit[:-1] == best]
     line = [place for at in places for place in revised(at, told, need or _kind_of(told[at], asked))]
     course = [told[place] for place in sorted(dict.fromkeys(line))]
-    if _PAST.search(asked.text):
+    if asked.past:
         return _told(_dated, course[:1])
     last, *former = course[::-1]
 
@@ -410,7 +250,7 @@ def _value(asked: _Asked, told: Sequence[Moment]) -> Answer:
     return Answer(_dated(last), (last,), tuple(one for one in former if value(one) != value(last)))
 
 
-def _kind_of(one: Moment, asked: _Asked) -> str | None:
+def _kind_of(one: Moment, asked: Asked) -> str | None:
     """Of which kind a value is that nothing is asked for by name: the only one that a line gives.
 
     None where it gives none or more, or where it is asked what somebody said.
@@ -424,11 +264,11 @@ def _dated(one: Moment) -> str:
     return f"At {clock(one.evidence.start_ms)} {_quote(one)}"
 
 
-def _gives(need: str | None, one: Moment, asked: _Asked) -> bool:
+def _gives(need: str | None, one: Moment, asked: Asked) -> bool:
     """Whether a line gives what is asked for, beyond what the question says itself."""
     given = fold(asked.text)
     if need is None:
-        return bool(_stems(one.evidence.text) - asked.words) or given.startswith(
+        return bool(stems_of(one.evidence.text) - asked.words) or given.startswith(
             ("is ", "are ", "did ", "was ")
         )
     has = values(one.evidence.text)

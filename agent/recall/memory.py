@@ -24,10 +24,10 @@ from taskloom.memory.store import StoreError
 from taskloom.memory.tasks import TaskGraph
 
 from .asking import Answer as RecordedAnswer
-from .asking import of_recordings
 from .facts import FactQuestion, covers, is_remark, parse_question
 from .facts import fact_lines as told_facts
 from .longterm import Found, LongTerm
+from .questions import of_recordings
 from .recordings import Recordings
 from .units import is_same_request, remembered, unit_of
 

@@ -48,8 +48,9 @@ KINDS = {
 
 _REVISES = re.compile(
     r"^\W*(?:(?:oh|hmm|um|well|ah|but|and|then|so|okay|ok|right)\W+)*(?:no|nope|actually|sorry|wait|hold on"
-    r"|hang on|correction|i mean|i meant|not any ?more|no longer|that was|scratch that|on second thoughts?"
-    r"|better|rather|instead|let'?s (?:say|make it|do|take|keep|stay|go)|make (?:it|that)|i'?d (?:rather|say)"
+    r"|hang on|(?:forget|scratch|scrap|strike) (?:that|it|what i said)|correction|i mean|i meant"
+    r"|not any ?more|no longer|that was|on second thoughts?|better|rather|instead"
+    r"|let'?s (?:say|make it|do|take|keep|stay|go)|make (?:it|that)|i'?d (?:rather|say)"
     r"|we (?:should|could) (?:say|make it))\b",
     re.IGNORECASE,
 )
@@ -59,6 +60,11 @@ _UNWANTED = re.compile(
     r"|isn'?t|never)\b",
     re.IGNORECASE,
 )
+_REMARK = re.compile(
+    rf"\W*(?:{'|'.join(form.pattern for form in VALUES.values())}) (?:would|will|could|might|does)\b",
+    re.IGNORECASE,
+)
+"""A clause that begins with a value and tells something of that, not of a thing whose value it is."""
 _OTHERWISE = re.compile(r"\b(?:make (?:it|that)|instead|rather)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _CLAUSE = re.compile(r"[,;:!?–—]|\.(?!\d)")  # what parts one from the next
@@ -68,7 +74,8 @@ _KNOWN = {"the", "our", "my", "your", "his", "her", "their", "these", "those"}
 _NO_THINGS = """
     think believe guess suppose know mean meant hope remember see says say said yes yeah okay ok well oh right
     only again instead sure maybe perhaps exactly sorry mistake error fault slip day days week weeks month
-    months moment end way these those one ones each much many let's there's
+    months moment morning afternoon evening today yesterday end way these those one ones each much many let's
+    there's new correct final date price figure number total amount cost
     i'm i'd i'll i've we're we'd we'll we've it's it'll it'd that's
 """
 _NO_THING = STOP.union(_NO_THINGS.split())
@@ -122,9 +129,17 @@ def revised(at: int, told: Sequence[Moment], need: str | None) -> list[int]:
         text = one.evidence.text
         value = value_for(need, text) if need else _OTHERWISE.search(text) and text
         revises = _REVISES.match(text)
-        if not value or is_question(one) or _UNWANTED.search(text, revises.end() if revises else 0):
+        if not value or is_question(one):
             continue
-        another, near = _counts_another(text, value, about), place - course[-1] <= BARE_LINES
+        before = _CLAUSE.split(text.partition(value)[0])
+        clause = len(text.partition(value)[0]) - len(before[-1])  # where that of the value begins
+        if _UNWANTED.search(text, max(clause, revises.end() if revises else 0)) or _REMARK.match(
+            text, clause
+        ):
+            continue
+        known = _about(_known(_words(before[-1])))
+        another = _counts_another(text, value, about) or bool(known and not about & known)
+        near = place - course[-1] <= BARE_LINES
         bare = need and near and fold(value) != fold(value_for(need, last.evidence.text) or "")
         if not another and (revises or (bare and _goes_on(text, value, about, told[place - 1]))):
             course.append(place)
@@ -140,7 +155,7 @@ def _goes_on(text: str, value: str, about: set[str], before: Moment) -> bool:
     """
     head, _, tail = text.partition(value)
     words, after = _words(_CLAUSE.split(head)[-1]), _words(_CLAUSE.split(tail)[0])
-    if not _NO_THING.issuperset(after) or _PAST.intersection(words) or _known(_words(text)):
+    if not _NO_THING.issuperset(after) or _PAST.intersection(words) or _known(words + after):
         return False
     asked = _about(_words(before.evidence.text)) if is_question(before) else set()
     if asked and not asked & about:

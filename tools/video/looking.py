@@ -15,19 +15,21 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from taskloom.tools.errors import ToolError
 from taskloom.tools.passages import fenced
 
 from .lines import Shot
-from .media import LIMITS, Limits, jpeg, pictures
+from .media import LIMITS, Limits, Pixels, jpeg, pictures
 
 MOST_FRAMES, FRAMES = 50, 12  # of a question: at most, and as a rule
 CAPTION_CALLS = 30  # of a question
 QUESTION, CAPTION = 2_000, 400  # characters
 REPAIRS = 2  # times that a reply that cannot be used goes back
 LONGEST = 768  # pixels of the longer side of a frame
+SAME = 12.0  # of 255: by how much some part of a frame differs from one that is not the same
 NOT_SHOWN = "the frames do not show it"
 BLIND = "No model that takes pictures is set, so nobody can see what they show. This was measured:"
 
@@ -65,9 +67,9 @@ class _Caption(BaseModel):
 class Answer(NamedTuple):
     """An answer.
 
-    text: None if the frames do not show it, or none was given that they support; `why` says which. times_ms:
-    of the frames that it rests on. looked_ms: of all that were shown, in order. calls: of the model.
-    measured: whether it is only what was measured.
+    text: None if the frames do not show it, or none was given that they support; `why` is `NOT_SHOWN`, or
+    what was wrong with it. times_ms: of the frames that it rests on. looked_ms: of all that were shown, in
+    order. calls: of the model. measured: whether it is only what was measured.
     """
 
     text: str | None
@@ -80,13 +82,18 @@ class Answer(NamedTuple):
     def __str__(self) -> str:
         """The answer with the times of its frames, or why there is none."""
         if self.text is None:
-            return f"Not answered: {self.why}; looked at: {self._frames()}."
+            return f"Not answered: {self.refused or self.why}; looked at: {self._frames()}."
         return self.text + (f" [{', '.join(map(clock, self.times_ms))}]" if self.times_ms else "")
 
     @property
     def unseen(self) -> bool:
         """Whether frames were looked at that do not show it."""
         return self.text is None and self.why == NOT_SHOWN
+
+    @property
+    def refused(self) -> str:
+        """Why the model's answer was refused: what the frames show is not known; '' if it was not."""
+        return f"the model's answer was refused: {self.why}" if self.text is None and not self.unseen else ""
 
     def _frames(self) -> str:
         """How many frames were looked at, from when to when."""
@@ -160,26 +167,21 @@ class Looker:
         ranges = self._checked(ranges)
         if self._ask is None:
             return self._measured(ranges)
-        times = self._times(ranges, frames)
-        seen = pictures(self._path, times, LONGEST, limits=self._limits)
-        shown = {clock(one.at_ms): one for one in seen}
-        content: list[str | dict[str, Any]] = []
-        for label, one in shown.items():
-            content += [{"type": "text", "text": f"Frame at {label}"}, _image(jpeg(one.pixels))]
+        shown, content = self._shown(self._times(ranges, frames))
         known = fenced(self._notes(ranges))
         content.append({"type": "text", "text": f"{known}\n\nQuestion: {json.dumps(question)}".strip()})
-        looked = tuple(one.at_ms for one in shown.values())
+        looked = tuple(shown.values())
 
         def wrong(reply: Reply) -> str:
             return _uncited(reply, question, {*shown})
 
         reply, fault, calls = self._asked(_LOOK, content, Reply, wrong)
         if fault:
-            return Answer(None, (), looked, calls, why=f"the model's answer was refused: {fault}")
+            return Answer(None, (), looked, calls, why=fault)
         if reply.answer is None or not reply.answer.strip():
             return Answer(None, (), looked, calls, why=NOT_SHOWN)
         cited = {_label(time, {*shown}) for time in reply.times}
-        rests_on = tuple(one.at_ms for label, one in shown.items() if label in cited)
+        rests_on = tuple(at for label, at in shown.items() if label in cited)
         return Answer(" ".join(reply.answer.split()), rests_on, looked, calls)
 
     def captions(self, wanted: Iterable[int], calls: int = CAPTION_CALLS) -> dict[int, str]:
@@ -244,14 +246,30 @@ class Looker:
 
     def _times(self, ranges: Sequence[tuple[int, int]], frames: int) -> list[int]:
         """Times to look at: key frames, thinned out where they are too many, then others between them."""
-        keys = sorted(
+        keys = {
             self._shots[number].key_ms
             for number in self._within(ranges)
             if any(start <= self._shots[number].key_ms < stop for start, stop in ranges)
-        )
-        if len(keys) > frames:
-            keys = [keys[int(at)] for at in (np.arange(frames) + 0.5) * len(keys) / frames]
-        return _spread(keys, ranges, frames)
+        }
+        return _spread(sorted(keys), ranges, frames)
+
+    def _shown(self, times: Sequence[int]) -> tuple[dict[str, int], list[str | dict[str, Any]]]:
+        """Frames at some times, by their labels, and as parts of a prompt: one for all that are alike."""
+        shown: dict[str, int] = {}
+        groups: list[tuple[Pixels, list[str]]] = []
+        for one in pictures(self._path, times, LONGEST, limits=self._limits):
+            if (label := clock(one.at_ms)) in shown:
+                continue
+            shown[label] = one.at_ms
+            if groups and _alike(groups[-1][0], one.pixels):
+                groups[-1][1].append(label)
+            else:
+                groups.append((one.pixels, [label]))
+        content: list[str | dict[str, Any]] = []
+        for pixels, (first, *others) in groups:
+            same = f", and the same at {', '.join(others)}" if others else ""
+            content += [{"type": "text", "text": f"Frame at {first}{same}"}, _image(jpeg(pixels))]
+        return shown, content
 
     def _notes(self, ranges: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
         """What is known of the shots in some ranges, as data for a prompt."""
@@ -318,39 +336,42 @@ class Looker:
         return reply, fault, calls
 
 
-class _Gap(NamedTuple):
-    """Where others may be looked at: between two times, or one and an end (open) of a range."""
+def _spread(keys: Sequence[int], ranges: Sequence[tuple[int, int]], many: int) -> list[int]:
+    """So many times evenly over ranges, where there are as many, but that key frames take the nearest places.
 
-    start: int
-    stop: int
-    opens: bool
-    ends: bool
-
-    def apart(self, inside: int) -> float:
-        """How far times are apart with so many inside, from an open end half of that; 0 if it is full."""
-        parts = 2 * (inside + 1) - self.opens - self.ends
-        full = inside >= self.stop - self.start - (not self.opens)
-        return 0.0 if full else 2 * (self.stop - self.start) / parts if parts else float("inf")
-
-    def times(self, inside: int) -> list[int]:
-        """So many times inside, evenly spread."""
-        parts = 2 * (inside + 1) - self.opens - self.ends
-        length = self.stop - self.start
-        return [self.start + length * (2 * at - self.opens) // parts for at in range(1, inside + 1)]
+    keys: of the ranges, none twice. Of too many a place takes one that lies around it, if there is one.
+    """
+    whole = sum(stop - start for start, stop in ranges)
+    many = min(many, whole)
+    even = [_time_at((2 * place + 1) * whole // (2 * many), ranges) for place in range(many)]
+    if len(keys) <= many:
+        for key in keys:
+            even.remove(min(even, key=lambda at: abs(at - key)))
+        return sorted((*keys, *even))
+    nearest = [(at, min(keys, key=lambda key: abs(at - key))) for at in even]
+    return [key if 2 * many * abs(at - key) < whole else at for at, key in nearest]
 
 
-def _spread(keys: Iterable[int], ranges: Sequence[tuple[int, int]], many: int) -> list[int]:
-    """So many times in ranges, with those given: the others where these leave the largest gaps."""
-    known, gaps = sorted({*keys}), list[_Gap]()
+def _time_at(offset: int, ranges: Sequence[tuple[int, int]]) -> int:
+    """The time that is so far from the beginning of the first range, what lies between them not counted."""
     for start, stop in ranges:
-        marks = [start, *(key for key in known if start <= key < stop), stop]
-        last = len(marks) - 2
-        gaps += [_Gap(marks[at], marks[at + 1], at == 0, at == last) for at in range(last + 1)]
-    inside = [0] * len(gaps)
-    for _ in range(many - len(known)):
-        widest = max(range(len(gaps)), key=lambda at: gaps[at].apart(inside[at]))
-        inside[widest] += gaps[widest].apart(inside[widest]) > 0
-    return sorted({*known, *(at for gap, n in zip(gaps, inside, strict=True) for at in gap.times(n))})
+        if offset < stop - start:
+            return start + offset
+        offset -= stop - start
+    raise ValueError(f"{offset} ms after the end of the ranges")
+
+
+def _alike(one: Pixels, other: Pixels) -> bool:
+    """Whether two frames of a recording show the same, but for noise."""
+    down, across = (max(1, side // cells) for side, cells in zip(one.shape, (36, 64), strict=False))
+    high, wide = one.shape[0] // down, one.shape[1] // across
+
+    def blocks(pixels: Pixels) -> NDArray[np.float64]:
+        cut = pixels[: high * down, : wide * across].reshape(high, down, wide, across, 3)
+        means: NDArray[np.float64] = cut.mean(axis=(1, 3))
+        return means
+
+    return one.shape == other.shape and bool(np.abs(blocks(one) - blocks(other)).max() < SAME)
 
 
 def _image(data: bytes) -> dict[str, Any]:

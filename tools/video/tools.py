@@ -13,6 +13,7 @@ from pydantic import Field
 from taskloom.tools.errors import NotAllowedError, ToolError
 
 USER = "taskloom_user"  # where the configuration of a run says who the user is
+LOOKING = 0.9  # of the time of a call that a model may take to look; the rest is for the frames and the words
 
 Query = Annotated[str, Field(min_length=1, max_length=2_000, description="In words.")]
 Video = Annotated[str | None, Field(description="Id or name of one recording; all without it.")]
@@ -53,26 +54,30 @@ class Recordings(Protocol):
         """An `answer` from frames, with the `sources` that show it; as text the answer with its times."""
 
 
-def video_tools(recordings: Callable[[str], Recordings]) -> list[BaseTool]:
+def video_tools(recordings: Callable[[str, float], Recordings], seconds: float) -> list[BaseTool]:
     """`video_retrieval`, `video_rag` and `video_qa`.
 
     Args:
-        recordings: gives the recordings of a user.
+        recordings: gives the recordings of a user, with so many seconds from then on for a model to look.
+        seconds: that a call may take.
     """
+
+    def own(config: RunnableConfig) -> Recordings:
+        return recordings(_user(config), LOOKING * seconds)
 
     def video_retrieval(
         query: Query, config: RunnableConfig, video: Video = None, start: Time = None, end: Time = None,
         who: Who = None, k: Many = 5,
     ) -> str:  # fmt: skip
         """Moments of recordings that match some words, best first: source, time, who said what, score."""
-        found = recordings(_user(config)).retrieval(
+        found = own(config).retrieval(
             query, video, start_ms=milliseconds(start), end_ms=milliseconds(end), who=who, k=k
         )
         return "\n".join(f"{one.source} {one.score:.2f} {one}" for one in found) or "there is no such moment"
 
     def video_rag(question: Query, config: RunnableConfig, video: Video = None) -> str:
         """What recordings say on a question, word for word with time and source, or that nothing says so."""
-        found = recordings(_user(config)).rag(question, video)
+        found = own(config).rag(question, video)
         return "\n".join((str(found), *(f"Source: {one.source} {one}" for one in found.moments)))
 
     def video_qa(
@@ -80,7 +85,7 @@ def video_tools(recordings: Callable[[str], Recordings]) -> list[BaseTool]:
         frames: Frames = 12,
     ) -> str:  # fmt: skip
         """What a recording shows, by frames that a model looks at: an answer with its times and sources."""
-        found = recordings(_user(config)).qa(
+        found = own(config).qa(
             question, video, start_ms=milliseconds(start), end_ms=milliseconds(end), frames=frames
         )
         return "\n".join((str(found), *(f"Source: {one}" for one in found.sources)))
