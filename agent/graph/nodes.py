@@ -57,7 +57,7 @@ from .services import Services
 from .writing import THANKS, streamed, write_reply
 
 FOCUS = 12  # tasks kept in focus
-MISSED = 20  # turns for which answers tell that a message was not understood
+MISSED = 20  # turns after which an answer no longer says that a message was not understood
 _log = logging.getLogger(__name__)
 
 
@@ -248,16 +248,19 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
 
 
 def _missed(last: Turn) -> tuple[tuple[int, str], ...]:
-    """What was not taken in up to a turn, in the turns before the next one; `last`: that turn."""
+    """What was not understood up to a turn and no answer has said so yet; `last`: that turn."""
     agreed = any(step.act == "yes" for step in last.steps)
-    before = last.missed[:-1] if agreed else last.missed
+    before = () if _left_out(last) else last.missed[:-1] if agreed else last.missed
     unread = any(step.act == "unsure" for step in last.steps) and not any(one.changed for one in last.changes)
     found = (*before, (last.number, last.utterance)) if unread else before
     return tuple(one for one in found if one[0] + MISSED > last.number)
 
 
 def _left_out(turn: Turn) -> str:
-    """What an answer lacks: what the user said in turns before and nobody understood; '' for nothing."""
+    """What an answer lacks: what the user said in turns before and nobody understood; '' for nothing.
+
+    It is said once: see `_missed`.
+    """
     if not (turn.answers and turn.missed and turn.by != "model"):
         return ""
     more = f" and {len(turn.missed) - 1} more of your messages" if len(turn.missed) > 1 else ""
