@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from .errors import StoreBusyError, StoreError
 
 T = TypeVar("T")
-Told = Callable[[str], object]
+Notify = Callable[[str], object]
 
 WAIT = 5.0  # seconds until another process must have let go, where nobody says otherwise
 _LOOK = 0.2  # seconds between two looks whether another process asks
@@ -45,7 +45,7 @@ class Lease(Generic[T]):
         closed: Callable[[T], None],
         *,
         wait: float = WAIT,
-        told: Told = _log.warning,
+        notify: Notify = _log.warning,
     ) -> None:
         """Takes nothing yet.
 
@@ -54,10 +54,10 @@ class Lease(Generic[T]):
             opened: opens what is used, with the folder held.
             closed: closes it; the folder is held for a moment more.
             wait: seconds until another process, or another lease of this one, must have let go.
-            told: is told in a sentence when that takes more than a second.
+            notify: is told in a sentence when that takes more than a second.
         """
         self.folder, self._opened, self._closed = folder, opened, closed
-        self._wait, self._told = wait, told
+        self._wait, self._notify = wait, notify
         self._held, self._next = (
             FileLock(folder / name, mode=0o600, poll_interval=_POLL, thread_local=False)
             for name in (".lock", ".next")
@@ -146,7 +146,7 @@ class Lease(Generic[T]):
             try:
                 lock.acquire(timeout=_BRIEF)
             except Timeout:
-                self._told(
+                self._notify(
                     f"the memory in {self.folder} is in use by another process: waiting for it, {wait:g} s at"
                     " most"
                 )

@@ -52,8 +52,8 @@ def findings(given: Settings) -> Iterator[Finding]:
         yield _reading(given)
     if given.embeddings:
         where = _without_secrets(given.openai_base_url or "https://api.openai.com/v1")
-        told = f"by {given.embeddings} at {where}, which is sent all that is remembered"
-        yield Finding("embeddings", None, told)
+        text = f"by {given.embeddings} at {where}, which is sent all that is remembered"
+        yield Finding("embeddings", None, text)
     yield _home(given.home)
     yield _database(given) if given.database_url is None else _postgres(given)
     yield from _memory(given)
@@ -86,11 +86,11 @@ def _spans(given: Settings) -> Finding:
         there = False
     if not there:
         return Finding("spans", False, NEEDED.format("its exporter"))
-    told = "with what users say" if given.tracing_text else "without a user's words"
+    content = "with what users say" if given.tracing_text else "without a user's words"
     where = given.otlp_traces_endpoint or given.otlp_endpoint
     if where is None:
-        return Finding("spans", None, f"go to the tracer provider of the process, {told}")
-    return Finding("spans", None, f"are sent to {_without_secrets(where)}, {told}")
+        return Finding("spans", None, f"go to the tracer provider of the process, {content}")
+    return Finding("spans", None, f"are sent to {_without_secrets(where)}, {content}")
 
 
 def _mode(given: Settings) -> str:
@@ -254,7 +254,7 @@ def _memory(given: Settings) -> Iterator[Finding]:
     from taskloom.memory.outbox import OutboxError
     from taskloom.memory.store import StoreBusyError, StoreError
 
-    longterm = longterm_of(given, wait=TIMEOUT, told=str)
+    longterm = longterm_of(given, wait=TIMEOUT, notify=str)
     if longterm is None:
         yield Finding("memory", None, "off (TASKLOOM_MEMORY=1 turns it on)")
         return
@@ -273,11 +273,11 @@ def _memory(given: Settings) -> Iterator[Finding]:
     try:
         waiting = longterm.outbox.waiting()
         failed = [one for one in waiting if one.error]
-        told = f"{len(waiting)} record{'' if len(waiting) == 1 else 's'} to be written"
+        text = f"{len(waiting)} record{'' if len(waiting) == 1 else 's'} to be written"
         if failed:
-            yield Finding("outbox", False, f"{told}; the last error: {failed[-1].error}")
+            yield Finding("outbox", False, f"{text}; the last error: {failed[-1].error}")
         else:
-            yield Finding("outbox", True, told)
+            yield Finding("outbox", True, text)
     except (OutboxError, MissingLibraryError) as error:
         yield Finding("outbox", False, str(error))
     finally:
@@ -297,8 +297,8 @@ def _tools(given: Settings) -> Finding:
         return Finding("tools", False, str(error))
     try:
         marked = sum(one.side_effects for one in loaded.registry.values())
-        told = f", {marked} with side effects" if marked else ""
-        return Finding("tools", True, f"{len(loaded.registry)} in {given.tools}{told}")
+        marks = f", {marked} with side effects" if marked else ""
+        return Finding("tools", True, f"{len(loaded.registry)} in {given.tools}{marks}")
     finally:
         loaded.close()
 

@@ -145,7 +145,7 @@ def _converse(
     keyboard = Keyboard()
     name = thread or next(name for name in thread_names() if not thread_exists(given.home, name))
 
-    def made() -> Chat:
+    def make_chat() -> Chat:
         from taskloom.agent.threads.taskloom import Taskloom
 
         from .chat import Chat
@@ -156,7 +156,7 @@ def _converse(
 
     new = given.database_url is None and thread_exists(given.home, name) is False
     at = Place(name, user or "local", given.home, new=new)
-    with Opening(made) as opening:
+    with Opening(make_chat) as opening:
         converse(opening, keyboard, out, at)
 
 
@@ -309,12 +309,12 @@ def _fail(error: Exception) -> NoReturn:
         home = Settings().home
     except ValueError:
         home = None
-    told = explain(error, home)
-    if told is None:
+    message = explain(error, home)
+    if message is None:
         first = (str(error).splitlines() or [""])[0][:200]
-        told = (
+        message = (
             f"unexpected {type(error).__name__}: {first}: please report it with what `taskloom --debug` says"
         )
-    typer.echo(f"taskloom: {safe(told)}", err=True)
+    typer.echo(f"taskloom: {safe(message)}", err=True)
     wrong = isinstance(error, InputError | FileNotFoundError | IsADirectoryError)
     raise typer.Exit(WRONG if wrong else FAILED)

@@ -293,7 +293,7 @@ def _longterm(given: Settings) -> Iterator[LongTerm]:
     """Long-term memory; another process that is at it is waited for, as long as for a thread, and told of."""
     from taskloom.agent.graph.wiring import longterm_of
 
-    longterm = longterm_of(given, wait=given.lock_timeout, told=_told)
+    longterm = longterm_of(given, wait=given.lock_timeout, notify=_notice)
     if longterm is None:
         raise _wrong("long-term memory is off: TASKLOOM_MEMORY=1 turns it on")
     try:
@@ -302,7 +302,7 @@ def _longterm(given: Settings) -> Iterator[LongTerm]:
         longterm.close()
 
 
-def _told(text: str) -> None:
+def _notice(text: str) -> None:
     typer.echo(f"{text[:1].upper()}{text[1:]}.", err=True)
 
 
@@ -320,7 +320,7 @@ def _await_turn(opened: Taskloom, thread: str, wait: float) -> None:
     except ThreadBusyError:
         if wait <= 1.0:
             raise
-    _told(f"a turn is running on thread {thread!r}: waiting for it, {wait:g} s at most")
+    _notice(f"a turn is running on thread {thread!r}: waiting for it, {wait:g} s at most")
     with opened.still(thread, wait):
         return
 

@@ -196,7 +196,7 @@ def prune(
         )
     else:
         for one in done:
-            typer.echo(_told(one, dry=dry))
+            typer.echo(_pruned_line(one, dry=dry))
         if not names:
             typer.echo("No threads yet.")
         if before is not None and after is not None and after < before:
@@ -275,7 +275,7 @@ def _file_bytes(given: Settings) -> int | None:
     return sum(path.stat().st_size for path in given.home.glob("threads.sqlite*"))
 
 
-def _told(one: Pruned, *, dry: bool) -> str:
+def _pruned_line(one: Pruned, *, dry: bool) -> str:
     if not one.gone.checkpoints:
         return f"{one.thread}: nothing to prune, {_count(one.turns, 'turn')} kept."
     went = "would go" if dry else "went"

@@ -171,8 +171,8 @@ def _show(found: Iterable[Equipped]) -> None:
             *marks,
         ]
         out.print(f"{safe(one.name)}{': ' if parts else ''}{'; '.join(parts)}")
-        told = safe(" ".join(one.tool.description.split())[:200])
-        out.print(fill(told, out.width - 1, initial_indent="    ", subsequent_indent="    "))
+        description = safe(" ".join(one.tool.description.split())[:200])
+        out.print(fill(description, out.width - 1, initial_indent="    ", subsequent_indent="    "))
 
 
 def _named(loaded: Loaded, name: str) -> Equipped:

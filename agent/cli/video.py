@@ -412,9 +412,9 @@ def _plain(one: Recording) -> dict[str, Any]:
 
 
 def _moment(one: Moment) -> dict[str, Any]:
-    told = one.evidence
-    return {"video": one.scene.video[:12], "name": one.scene.name, "start": told.start_ms / 1000,
-            "end": told.end_ms / 1000, "kind": told.source, "by": told.by, "text": told.text,
+    evidence = one.evidence
+    return {"video": one.scene.video[:12], "name": one.scene.name, "start": evidence.start_ms / 1000,
+            "end": evidence.end_ms / 1000, "kind": evidence.source, "by": evidence.by, "text": evidence.text,
             "source": one.source, "score": one.score}  # fmt: skip
 
 

@@ -185,12 +185,12 @@ def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Servi
     return {"turn": turn.model_copy(update=update)}
 
 
-def _without_itself(told: Answer, turn: int) -> Answer:
+def _without_itself(given: Answer, turn: int) -> Answer:
     """An answer that does not cite the question: what was never so was not spoken of by asking for it."""
-    verdict = told.verdict
+    verdict = given.verdict
     if verdict is None or verdict.kind != "never" or verdict.since != turn:
-        return told
-    return told.model_copy(update={"verdict": verdict.model_copy(update={"since": None, "said": ""})})
+        return given
+    return given.model_copy(update={"verdict": verdict.model_copy(update={"since": None, "said": ""})})
 
 
 def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
@@ -323,8 +323,8 @@ def _tell(
 ) -> bool:
     """Have facts made of turns, the last ones, when they are due; whether all of them were taken."""
     pairs = last_exchanges(state.get("messages", ()), len(turns))
-    told = exchanges_of(turns, pairs, memory.thread)
-    return memory.session(told, graph, closed=closed, ended=ended)
+    exchanges = exchanges_of(turns, pairs, memory.thread)
+    return memory.session(exchanges, graph, closed=closed, ended=ended)
 
 
 def apologise(state: State, error: NodeError, runtime: Runtime[Context]) -> Command[Literal["respond"]]:
@@ -349,8 +349,8 @@ def _focus_of(turn: Turn) -> tuple[str, ...]:
     found: list[str] = []
     for change in reversed(turn.changes):
         found += [key for key in change.changed if key not in change.stale]
-    for told in turn.answers:
-        found += told.tasks
+    for one in turn.answers:
+        found += one.tasks
     return tuple(dict.fromkeys(found))
 
 

@@ -93,9 +93,9 @@ def plain_saver(saver: BaseCheckpointSaver[Any]) -> BaseCheckpointSaver[Any]:
     """The same saver, that is given plain data; a shallow copy, as `with_allowlist` makes one."""
     if isinstance(saver.serde, PlainSerializer):
         return saver
-    made = copy(saver)
-    made.serde = PlainSerializer(saver.serde)
-    return made
+    copied = copy(saver)
+    copied.serde = PlainSerializer(saver.serde)
+    return copied
 
 
 def plain(value: Any) -> Any:
@@ -120,7 +120,7 @@ def _escaped(value: dict[Any, Any]) -> dict[Any, Any]:
     return {_TYPE: _DICT, _DICT: value} if _TYPE in value else value
 
 
-def _inside(value: Any, change: Any, done: Any = lambda made: made) -> Any:
+def _inside(value: Any, change: Any, done: Any = lambda changed: changed) -> Any:
     """A value with what is in it changed; done: is given a changed dict."""
     if type(value) is dict:
         return done({key: change(one) for key, one in value.items()})

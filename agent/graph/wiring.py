@@ -21,7 +21,7 @@ from taskloom.agent.telemetry.configured import watch_as_configured
 from taskloom.agent.turn.reading import Interpreter, View
 from taskloom.agent.turn.schemas import SchemaError
 from taskloom.memory.embed import Embedder
-from taskloom.memory.lease import WAIT, Told
+from taskloom.memory.lease import WAIT, Notify
 from taskloom.memory.policies import Policy
 from taskloom.memory.store import Store
 from taskloom.memory.tasks import TaskGraph
@@ -209,7 +209,7 @@ def longterm_of(
     *,
     kept: bool = True,
     wait: float = WAIT,
-    told: Told | None = None,
+    notify: Notify | None = None,
 ) -> LongTerm | None:
     """Long-term memory as the settings want it, under their home; nothing is opened yet.
 
@@ -218,7 +218,7 @@ def longterm_of(
         chats: gives the chat model of a name, where others use it too.
         kept: whether there will be later sessions.
         wait: seconds until another process must have let go of an embedded memory.
-        told: is told where that takes a while; the log without one.
+        notify: is told where that takes a while; the log without one.
     """
     if not given.memory:
         return None
@@ -228,7 +228,7 @@ def longterm_of(
 
         if given.chroma_url:
             return ChromaStore.server(given.chroma_url, _embedder(given))
-        more = {} if told is None else {"told": told}
+        more = {} if notify is None else {"notify": notify}
         return ChromaStore.embedded(given.home / MEMORY, _embedder(given), wait=wait, **more)
 
     @cache

@@ -108,10 +108,10 @@ def retrieve(
     hits = search(query, len({one.scene.id for one in moments}))
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     of_scene = {hit.record.id: hit.score / best for hit in hits}
-    told = covered(query, [one.evidence for one in moments])
+    coverage = covered(query, [one.evidence for one in moments])
     scores = [
         _SCENE * of_scene.get(one.scene.id, 0.0) + _WORDS * share
-        for one, share in zip(moments, told, strict=True)
+        for one, share in zip(moments, coverage, strict=True)
     ]
     first = sorted(range(len(moments)), key=lambda n: (-scores[n], n))[: max(k, _EMBEDDED)]
     vectors = embedder([query, *(moments[n].evidence.text for n in first)])

@@ -174,8 +174,8 @@ class Changes:
         tops, found = self.names.tops(gone), []
         single = [n for n in tops if not any(m is not n and n in self.graph.ancestors(m.id) for m in gone)]
         if single:
-            told = [self.names.with_value(n) for n in single]
-            found.append((replies.PUT_ON_HOLD if on_hold else replies.REMOVED)(tasks=told))
+            entries = [self.names.with_value(n) for n in single]
+            found.append((replies.PUT_ON_HOLD if on_hold else replies.REMOVED)(tasks=entries))
         for node in tops:
             if node in single:
                 continue
@@ -296,15 +296,15 @@ class Changes:
             node = self.graph[op.task]
             parts = [n for n in self._met([change]) if is_part(n) and n.parent == node.id and n.active]
             width = WIDTH // max(1, len(parts))
-            told = [
+            entries = [
                 f"{number}) {title_of(part)}: {contents}"
                 if (contents := self.names.contents_within(part, width)) else f"{number}) {title_of(part)}"
                 for number, part in enumerate(parts, 1)
             ]  # fmt: skip
             task = self.names.full(node)
             found.append(
-                replies.SPLIT_INTO(task=task, count=len(told), parts="; ".join(told))
-                if told
+                replies.SPLIT_INTO(task=task, count=len(entries), parts="; ".join(entries))
+                if entries
                 else replies.SPLIT(task=task)
             )
         return found
@@ -357,10 +357,10 @@ class Changes:
                     by_cause.setdefault(cause, []).append(node)
         found = []
         for cause, nodes in by_cause.items():
-            told = list(dict.fromkeys(self.names.full(node) for node in nodes))
-            them = "them" if len(told) > 1 or plural(told[0]) else "it"
+            names = list(dict.fromkeys(self.names.full(node) for node in nodes))
+            them = "them" if len(names) > 1 or plural(names[0]) else "it"
             cause_now = self._with_value_now(cause)
-            found.append(replies.MAY_NEED_A_LOOK(tasks=told, cause=cause_now, them=them))
+            found.append(replies.MAY_NEED_A_LOOK(tasks=names, cause=cause_now, them=them))
         return found
 
     def _with_value_now(self, key: str) -> str:

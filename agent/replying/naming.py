@@ -181,12 +181,12 @@ class Names:
         found = _PART.fullmatch(value.lower()) if kind_of(value) in ("count", None) else None
         if found is None or _UNDONE.search(value.lower()):
             return value if name in _STATES else ""
-        told = value if name in _STATES or name in value else f"{value} {name}"
+        text = value if name in _STATES or name in value else f"{value} {name}"
         if not found[1].isdecimal():
-            return told
+            return text
         whole = int(found[2]) if found[2] else self._number_of(self.graph[part.parent])
         left = whole - int(found[1]) if whole is not None else -1
-        return f"{told}, {left} to go" if left >= 0 else told
+        return f"{text}, {left} to go" if left >= 0 else text
 
     def _number_of(self, node: TaskNode) -> int | None:
         """How many a task is about: 'label 46 boxes', or a slot for their number."""
@@ -195,9 +195,9 @@ class Names:
 
     def contents_within(self, node: TaskNode, width: int) -> str:
         """What a task holds as one phrase; of one with more characters, the first and how many more."""
-        told = series(self.contents(node))
-        if len(told) <= width:
-            return told
+        contents = series(self.contents(node))
+        if len(contents) <= width:
+            return contents
         return join(self.contents(node, most=FEW, deep=False), limit=MANY, width=width)
 
     def contents(self, node: TaskNode, *, most: int = MANY, deep: bool = True) -> list[str]:
