@@ -168,13 +168,13 @@ def _reading(given: Settings) -> Finding:
         f"in {seconds:.1f} s ({usage.model_calls} request{'' if usage.model_calls == 1 else 's'}, "
         f"{usage.prompt_tokens} + {usage.completion_tokens} tokens)"
     )
-    if not _as_meant(reading):
+    if not _reads_as_expected(reading):
         wrong = f"follows the form, but misread a plain sentence {cost}"
         return Finding("reading", False, f"{given.model} {wrong}: {OTHERWISE}")
     return Finding("reading", True, f"{given.model} read a sentence {cost}")
 
 
-def _as_meant(reading: Reading) -> bool:
+def _reads_as_expected(reading: Reading) -> bool:
     """Whether the sentence was read by the model, and as it is meant."""
     moved = any(
         step.act == "set" and "june 12" in (value or "").lower()

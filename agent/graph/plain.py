@@ -49,7 +49,7 @@ class DamagedError(RuntimeError):
 
 
 @contextmanager
-def damage_told() -> Iterator[None]:
+def damage_named() -> Iterator[None]:
     """Whatever reading a checkpoint fails with, it is one error; a database's own pass.
 
     Raises:
@@ -81,7 +81,7 @@ class PlainSerializer(JsonPlusSerializer):
             UnknownTypeError: it holds a model that is none of the state's.
             DamagedError: it holds one that is not right, or cannot be read.
         """
-        with damage_told():
+        with damage_named():
             return models(self._inner.loads_typed(data))
 
     def with_msgpack_allowlist(self, extra_allowlist: Any) -> PlainSerializer:  # noqa: ARG002

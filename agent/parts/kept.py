@@ -140,7 +140,7 @@ class UserMemory:
         words = " ".join(text.split())
         if not words:
             return CallResult("refused: text: there are no words", refused=True)
-        facts = facts_told(words, self._thread)
+        facts = facts_in(words, self._thread)
         self._longterm.tell(self._user, facts)
         return CallResult("\n".join(_line(fact) for fact in facts))
 
@@ -162,7 +162,7 @@ class UserMemory:
         return CallResult("\n".join(f"forgotten: {_line(record)}" for record in found.values()))
 
 
-def facts_told(text: str, thread: str) -> tuple[Fact, ...]:
+def facts_in(text: str, thread: str) -> tuple[Fact, ...]:
     """What sentences tell, as facts of the moment: with whom they are about if all of them can be read so.
 
     Each gets an id of its own, so that what was superseded can come to be true again.

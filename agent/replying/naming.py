@@ -216,7 +216,7 @@ class Names:
         for (_, kind), group in sorted(groups.items(), key=lambda item: item[0][0]):
             entries = [self._how_far(part) or self.entry(part, open_too=mixed, deep=deep) for part in group]
             if all(self.is_member(part) for part in group) and (
-                all(self._generic(part) for part in group) or self._is_told_by_kind(kind, group, len(groups))
+                all(self._generic(part) for part in group) or self._needs_kind(kind, group, len(groups))
             ):
                 name = spoken(kind)
                 entries = [f"{pluralised(name) if len(group) > 1 else name} {join(entries, limit=most)}"]
@@ -234,7 +234,7 @@ class Names:
         """Whether a member's title only says what kind of member it is: 'participant' for Alice."""
         return not same(node.value or node.title, node.title) and same(title_of(node), base(node.slot))
 
-    def _is_told_by_kind(self, kind: str, group: Sequence[TaskNode], groups: int) -> bool:
+    def _needs_kind(self, kind: str, group: Sequence[TaskNode], groups: int) -> bool:
         """Whether to say what members are, because there are others: 'participants Alice and Bob'."""
         return groups > 1 and kind not in _ANY_KIND and not any(names(spoken(kind), n.title) for n in group)
 
