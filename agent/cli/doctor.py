@@ -142,9 +142,9 @@ OTHERWISE = "take another model, or read without one (TASKLOOM_READER=local)"
 
 def _reading(given: Settings) -> Finding:
     """Whether the model reads a plain sentence as it would in a turn, which takes its timeout at most."""
+    from taskloom.agent.graph.wiring import chat_models
     from taskloom.agent.models.chat import Meter, ModelFault, Unreachable, Unusable
     from taskloom.agent.models.interpreter import ModelInterpreter
-    from taskloom.agent.models.openai import chat_model
     from taskloom.memory.tasks import TaskGraph, TaskNode
 
     plan = TaskGraph([
@@ -154,7 +154,7 @@ def _reading(given: Settings) -> Finding:
     ])  # fmt: skip
     meter, begun = Meter(), time.monotonic()
     try:
-        interpreter = ModelInterpreter(chat_model(given), _Nobody())
+        interpreter = ModelInterpreter(chat_models(given)(given.model), _Nobody())
         reading = interpreter.read_by_model(SENTENCE, View(plan, turn=2), meter)
     except Unusable:
         wrong = "answers, but not in the form of steps, also when told what is wrong"

@@ -316,10 +316,10 @@ def _eyes(*, bounded: bool = True) -> Eyes | None:
     given = settings()
     if given.model in ("", "rules"):
         return None
+    from taskloom.agent.graph.wiring import chat_models
     from taskloom.agent.models.eyes import CALLS, Eyes
-    from taskloom.agent.models.openai import chat_model
 
-    return Eyes(chat_model(given, given.model), CALLS if bounded else None)
+    return Eyes(chat_models(given)(given.model), CALLS if bounded else None)
 
 
 def _watched(
@@ -334,13 +334,13 @@ def _watched(
     given = settings()
     if given.model in ("", "rules"):
         return None, (), "set TASKLOOM_MODEL to a model that takes pictures"
-    from taskloom.agent.models.openai import chat_model
+    from taskloom.agent.graph.wiring import chat_models
     from taskloom.agent.models.watching import WatchError, watch
 
     known = recordings.all() if which is None else [recordings.named(which)]
     names = {one.name: one.end_ms for one in known}
     try:
-        chat, pictured = chat_model(given, given.model), recordings.pictured(which)
+        chat, pictured = chat_models(given)(given.model), recordings.pictured(which)
         done = watch(question, recordings, chat, names, eyes=eyes, pictured=pictured)
         return done, done.looked, done.missed or "the model did not ask for it"
     except WatchError as error:
