@@ -164,7 +164,8 @@ class Chat:
         if self._next:  # the user is at something else by now
             return False
         self.console.print(safe(approval.question), style="yellow")
-        self.console.print(f"  {safe(', '.join(approval.tasks))}", style="dim")
+        if any(task not in approval.question for task in approval.tasks):
+            self.console.print(f"  {safe(', '.join(approval.tasks))}", style="dim")
         return self._yes()
 
     def _decide(self, request: ActionRequest) -> CallDecision:

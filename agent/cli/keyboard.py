@@ -66,6 +66,10 @@ class Keyboard:
         self._warned = not typed.strip()
 
 
+_SLASHED = [f"{name} " if wants else name for name, (wants, _) in COMMANDS.items()]
+"""The commands, and room for what one takes."""
+
+
 class Names(Completer):
     """Completes commands where a line begins, files for those that want one, and the names of tasks."""
 
@@ -78,7 +82,8 @@ class Names(Completer):
         text = document.text_before_cursor
         command, space, rest = text.partition(" ")
         if not space:
-            yield from _begun(command, (*COMMANDS, *(word for word in PLAIN if " " not in word)))
+            words = (word for word in PLAIN if word.isalpha() and len(word) > 1)
+            yield from _begun(command, (*_SLASHED, *words))
         if COMMANDS.get(command.lower(), ("", ""))[0].strip("[]") == "FILE":
             yield from self._files.get_completions(Document(rest), complete_event)
             return
