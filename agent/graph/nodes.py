@@ -335,8 +335,8 @@ def apologise(state: State, error: NodeError, runtime: Runtime[Context]) -> Comm
     turn, speaker = turn_of(state), context_of(runtime).speaker
     if error.node == "decompose":
         turn = Turn(number=turn.number + 1, user=speaker)
-    why = str(error.error) if isinstance(error.error, SchemaError) else type(error.error).__name__
-    reply = f"Something went wrong while I read that ({why}). Nothing was changed."
+    why = f" ({error.error})" if isinstance(error.error, SchemaError) else ""  # the caller's, who can mend it
+    reply = f"Something went wrong while I read that{why}, so I changed nothing. Please try it again."
     update = {"operations": (), "question": None, "reply": reply}
     return Command(update={"owner": speaker, "turn": turn.model_copy(update=update)}, goto="respond")
 
