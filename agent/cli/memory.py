@@ -24,7 +24,7 @@ LOCAL = "local"  # the user of a context that names none
 
 memory = typer.Typer(
     name="memory",
-    help="What is remembered of a user across threads: look at it, take it along, forget it.",
+    help="What is remembered of a user across threads: list, search, export or forget it.",
     epilog=examples(
         "taskloom memory list", 'taskloom memory search "hotel in Bergen"', "taskloom memory stats"
     ),
@@ -187,7 +187,7 @@ def export(
     path: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Default: standard output.")] = None,
     user: User = LOCAL,
 ) -> None:
-    """Write all records, one JSON object a line, and before them how many steps their policies count."""
+    """Write all records, one JSON object a line, after one with the number of steps so far."""
     from taskloom.memory.records import Stream
     from taskloom.memory.shown import escaped
 
@@ -268,7 +268,7 @@ def stats(as_json: AsJson = False) -> None:
 def reembed(
     user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Default: all users.")] = None,
 ) -> None:
-    """Make the index anew with the embeddings in use, after TASKLOOM_EMBEDDINGS was changed."""
+    """Rebuild the index with the embeddings in use, after TASKLOOM_EMBEDDINGS was changed."""
     with opened_memory(LOCAL if user is None else user) as longterm:
         count = longterm.store.reembed(user)
     typer.echo(f"Embedded {_count(count)} anew." if count else "All is embedded with the embeddings in use.")

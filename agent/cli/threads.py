@@ -164,11 +164,11 @@ def prune(
     dry: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete the saved states of turns long past.
+    """Delete saved states of turns of long ago.
 
     A thread stays as it is: its tasks with their whole history, all that was said, what can be undone. What
-    goes is the way back to its state of then (LangGraph's time travel). Exit code 1 where a thread has to
-    stay as it is, such as one in use; the others are done.
+    is lost is going back to those states (LangGraph's time travel). Exit code 1 if a thread could not be
+    pruned, such as one in use; the others are.
     """
     from .problems import InputError
 

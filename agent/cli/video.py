@@ -117,7 +117,7 @@ def add(
 
 @video.command("list", epilog=examples("taskloom video list", "taskloom video list --json"))
 def list_recordings(user: User = LOCAL, as_json: AsJson = False) -> None:
-    """List the recordings, the first taken in first."""
+    """List the recordings in the order they were added."""
     with _recordings(user) as recordings:
         found = recordings.all()
     if as_json:
@@ -149,7 +149,7 @@ def ask(
 ) -> None:
     """Answer a question from what was said, word for word.
 
-    The answer has who said it and when; where nothing says so, that is the answer. With TASKLOOM_MODEL the
+    The answer says who said it and when, or that nothing says so. With TASKLOOM_MODEL the
     model looks moments up and answers from them. What was not said is looked for in pictures only where that
     model takes them.
     """
@@ -210,7 +210,9 @@ def _tell(found: Answer, *, as_json: bool) -> None:
 def find(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="Words to look for.")],
     which: Which = None,
-    who: Annotated[str | None, typer.Option("--who", metavar="NAME", help="Only what they said.")] = None,
+    who: Annotated[
+        str | None, typer.Option("--who", metavar="NAME", help="Only what this speaker said.")
+    ] = None,
     start: Annotated[
         str | None, typer.Option("--from", metavar="MM:SS", help="Nothing that ends before.")
     ] = None,
@@ -247,7 +249,7 @@ def forget(
     """Forget recordings with all that was made of them.
 
     No byte stays in any file of an embedded memory; the recordings' own files stay where they are.
-    What was taken from them into a plan stays there, with the words that brought it about.
+    What a plan took from them stays in it, with the words it came from.
     """
     with _explained(), _recordings(user) as recordings:
         for one in {found.video: found for found in map(recordings.named, keys)}.values():
