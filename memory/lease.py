@@ -133,7 +133,7 @@ class Lease(Generic[T]):
             _in_vain.add(self.folder)
             raise StoreBusyError(
                 f"the memory in {self.folder} is in use by another process, or a second time in this one, and"
-                f" was not let go of within {wait:g} s: try again later, or end the other; for many at once"
+                f" was not released within {wait:g} s: try again later, or end the other; for many at once"
                 f" run `chroma run --path {self.folder}` and set TASKLOOM_CHROMA_URL for all of them, such as"
                 " http://localhost:8000"
             ) from None

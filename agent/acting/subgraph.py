@@ -285,7 +285,7 @@ def _with_args(acting: Acting, one: Call, action: EditedAction) -> Call:
 
 
 def _open_results(graph: TaskGraph, runs: Iterable[ToolRun]) -> tuple[TaskNode, ...]:
-    """The tasks whose results could not be had in this turn."""
+    """The tasks without a result in this turn."""
     missing = dict.fromkeys(
         run.task for run in runs if run.status in ("failed", "unknown") and run.task and not run.call.fault
     )

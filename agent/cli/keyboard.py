@@ -56,7 +56,7 @@ class Keyboard:
                 return line
 
     def _stopped(self, typed: str) -> None:
-        """Ctrl-C was pressed: what was typed can be had back by the arrow upwards."""
+        """Ctrl-C was pressed: the arrow up brings back what was typed."""
         if typed.strip():
             self._talk.history.append_string(typed)
         elif self._warned:

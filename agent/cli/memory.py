@@ -327,7 +327,7 @@ def _await_turn(opened: Taskloom, thread: str, wait: float) -> None:
 
 def _check(user: str) -> None:
     if not user.strip():
-        raise typer.BadParameter("a user has a name", param_hint="--user")
+        raise typer.BadParameter("give the name of a user", param_hint="--user")
 
 
 def _wrong(message: str) -> Exception:

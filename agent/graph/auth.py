@@ -53,7 +53,7 @@ def check_key(given: Settings) -> None:
     if _PEM not in key:
         return
     if "PRIVATE KEY" in key:
-        raise KeyFault("is a private key, which is for who makes tokens")
+        raise KeyFault("is a private key, which only makes tokens: give the public one")
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
@@ -96,7 +96,7 @@ async def authenticate(
     shown = _shown({_text(name).lower(): _text(value) for name, value in headers.items()})
     user = _by_key(shown, given) or _by_token(shown, given)
     if not user:
-        raise Refused(401, "a key that is known is needed, as x-api-key, or a bearer token")
+        raise Refused(401, "a known key is needed, as x-api-key or as a bearer token")
     return {"identity": user, "is_authenticated": True}
 
 

@@ -96,7 +96,7 @@ set_config('idle_session_timeout', '0', false)"""
 
 @contextmanager
 def advisory_lock(given: str, *names: str, wait: float) -> Iterator[bool]:
-    """Hold a lock of the database's; gives whether it could be had within some seconds.
+    """Hold a lock of the database's; gives whether it was free within some seconds.
 
     It has a connection of its own, as one of a pool would be missed there, and ends with that.
 
@@ -155,7 +155,7 @@ def address_of(connection: Any) -> str:
         with connection.connection() as lent:
             return _address(lent.info)
     if isinstance(connection, AsyncConnectionPool):
-        raise TypeError("the connections of this pool are of an event loop")
+        raise TypeError("the connections of this pool belong to an event loop")
     return _address(connection.info)
 
 

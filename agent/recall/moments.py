@@ -102,7 +102,7 @@ def retrieve(
     if not query.strip():
         raise ToolError("the query is blank: say what to look for")
     if not 1 <= k <= MOST_MOMENTS:
-        raise ToolError(f"k is {k}: between 1 and {MOST_MOMENTS} moments can be had")
+        raise ToolError(f"k is {k}: ask for 1 to {MOST_MOMENTS} moments")
     if not moments:
         return ()
     hits = search(query, len({one.scene.id for one in moments}))

@@ -105,7 +105,7 @@ class Recordings:
         if len(found) == 1:
             return found[0]
         if found:
-            raise ToolError(f"{len(found)} recordings go by {key!r}: give more of the id")
+            raise ToolError(f"{len(found)} recordings are called {key!r}: give more of the id")
         raise ToolError(f"there is no recording {key!r}: `taskloom video list` shows them")
 
     def add(

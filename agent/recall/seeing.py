@@ -186,7 +186,7 @@ def has_pictures(scene: Scene) -> bool:
 def _file(scene: Scene) -> Path:
     """The file of a scene's recording, as it was when it was taken in."""
     if not scene.file:
-        raise ToolError(f"where the file of {scene.name} is was not kept: `taskloom video add` it again")
+        raise ToolError(f"it was not kept where the file of {scene.name} is: `taskloom video add` it again")
     path = Path(scene.file)
     if not path.is_file():
         raise ToolError(f"{path} is not there any more: `taskloom video add` it again from where it is")

@@ -106,7 +106,7 @@ def _asked(client: OpenAI, model: str, name: str, data: bytes) -> list[_Part]:
         ) from error
     except (openai.APIConnectionError, openai.RateLimitError, openai.InternalServerError) as error:
         raise TransientError(
-            f"the transcription {model} cannot be had ({type(error).__name__}): see that OPENAI_BASE_URL"
+            f"{model} could not be reached ({type(error).__name__}): check that OPENAI_BASE_URL"
             " answers, and try again"
         ) from error
     except openai.OpenAIError as error:
