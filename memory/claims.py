@@ -180,8 +180,8 @@ def _heads(graph: TaskGraph, node: TaskNode) -> int:
     """How many a task counts as: of people as many as a slot of theirs says, three bridesmaids as three."""
     if not is_person(bare_name(node)):
         return 1
-    told = [number_in(part.value) for part in graph.parts(node.id) if part.value and part.name in _NUMBERS]
-    return told[0] if len(told) == 1 and told[0] else 1
+    counts = [number_in(part.value) for part in graph.parts(node.id) if part.value and part.name in _NUMBERS]
+    return counts[0] if len(counts) == 1 and counts[0] else 1
 
 
 def _summary(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Answer:
@@ -339,8 +339,8 @@ def _causes(graph: TaskGraph, node: TaskNode) -> list[Event]:
     if node.stale_since is not None and stale:
         found.append(event_of(node.id, stale[-1], stale[-1]))
     if node.value is None:
-        told = {part.id for part in parts if not part.active}
-        held = [part for part in graph.parts(node.id, gone=True) if part.id not in told]
+        gone = {part.id for part in parts if not part.active}
+        held = [part for part in graph.parts(node.id, gone=True) if part.id not in gone]
         changes = [_last_change(part) for part in held]
         latest = max((event.turn for event in changes), default=0)
         found += [event for event in changes if event.turn == latest]

@@ -247,10 +247,10 @@ def consolidate(
     found = [
         cluster for cluster in clusters(both, near, threshold) if any(fact.id in new for fact in cluster)
     ]
-    told = [tuple(fact for fact in cluster if not of_task(fact)) for cluster in found]
+    untied = [tuple(fact for fact in cluster if not of_task(fact)) for cluster in found]
     asked = [
         cluster
-        for cluster in told
+        for cluster in untied
         if len(cluster) > 1 and any(fact.id in new and not identity(fact) for fact in cluster)
     ]
     groups = [group for n in range(calls) if (group := asked[n::calls])] if decide else []

@@ -38,15 +38,15 @@ class Curator:
             self.store.put(user, kept)
         if scenes := _of(Scene, records):
             self.store.put(user, scenes)
-        if made := _of(Experience, records):
-            self._conclude(user, made)
+        if experiences := _of(Experience, records):
+            self._conclude(user, experiences)
         if facts := _of(Fact, records):
             self._consolidate(user, facts)
 
-    def _conclude(self, user: str, made: Sequence[Experience]) -> None:
+    def _conclude(self, user: str, experiences: Sequence[Experience]) -> None:
         """Let experiences whose outcome is known be added, and count for those that led to them."""
-        present, steps = self._steps(user, made)
-        for one in made:
+        present, steps = self._steps(user, experiences)
+        for one in experiences:
             stored = {held.id: held for held in _of(Experience, self.store.records(user, "experience"))}
             used = stored.get(one.id, one)
             taken = {"step": steps[one.id], "uses": used.uses, "older": used.older}
@@ -58,7 +58,7 @@ class Curator:
             if gone := [key for key in change.delete if key in stored]:
                 self.store.delete(user, gone)
 
-    def _steps(self, user: str, made: Sequence[Experience]) -> tuple[int, dict[str, int]]:
+    def _steps(self, user: str, experiences: Sequence[Experience]) -> tuple[int, dict[str, int]]:
         """The step that the user had come to, and those of experiences: the one taken before, or the next.
 
         Kept before anything is done with them, so that what is put again takes no second step.
@@ -68,10 +68,10 @@ class Curator:
         known |= {one.id: one.step for one in stored}
         kept = self.store.stream(user)
         # A memory that was imported, or is older than the count, has come as far as its records tell.
-        told = max((0, *known.values(), *(one.older.until for one in stored)))
-        stream = before = kept if kept.steps >= told else Stream(steps=told)
+        reached = max((0, *known.values(), *(one.older.until for one in stored)))
+        stream = before = kept if kept.steps >= reached else Stream(steps=reached)
         steps: dict[str, int] = {}
-        for one in made:
+        for one in experiences:
             step = known.get(one.id) or stream.step_of(one.id)
             if step is None:
                 stream = stream.further(one.id)

@@ -92,17 +92,17 @@ def _on_line(fact: Fact, held: Sequence[Fact]) -> list[Decision]:
         and says_same((holding.value, holding.text), (fact.value, fact.text))
     ):
         return [Decision(fact=fact.id, act="none", of=holding.id)]
-    made = Decision(fact=fact.id, act="update" if holding else "add", of=holding.id if holding else None)
-    return [made, *(Decision(fact=next_one.id, act="update", of=fact.id) for next_one in after[:1])]
+    decision = Decision(fact=fact.id, act="update" if holding else "add", of=holding.id if holding else None)
+    return [decision, *(Decision(fact=next_one.id, act="update", of=fact.id) for next_one in after[:1])]
 
 
 def _on_words(fact: Fact, held: Sequence[Fact]) -> list[Decision]:
     """The decision on a fact of no slot: whether one that holds says the same."""
-    told, people = content_words(fact.text), set(map(fold, fact.people))
+    words, people = content_words(fact.text), set(map(fold, fact.people))
     for other in held:
         if (
             other.status == "current"
-            and content_words(other.text) == told
+            and content_words(other.text) == words
             and set(map(fold, other.people)) == people
         ):
             return [Decision(fact=fact.id, act="none", of=other.id)]

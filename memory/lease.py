@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from .errors import StoreBusyError, StoreError
 
 T = TypeVar("T")
-Told = Callable[[str], object]
+Notify = Callable[[str], object]
 
 WAIT = 5.0  # seconds until another process must have let go, where nobody says otherwise
 _LOOK = 0.2  # seconds between two looks whether another process asks
@@ -46,7 +46,7 @@ class Lease(Generic[T]):
         *,
         renewed: Callable[[T], T] = lambda same: same,
         wait: float = WAIT,
-        told: Told = _log.warning,
+        notify: Notify = _log.warning,
     ) -> None:
         """Takes nothing yet.
 
@@ -56,10 +56,10 @@ class Lease(Generic[T]):
             closed: closes it; the folder is held for a moment more.
             renewed: gives another in its place, after `renew`; the folder is held meanwhile.
             wait: seconds until another process, or another lease of this one, must have let go.
-            told: is told in a sentence when that takes more than a second.
+            notify: is told in a sentence when that takes more than a second.
         """
         self.folder, self._opened, self._closed, self._renewed = folder, opened, closed, renewed
-        self._wait, self._told = wait, told
+        self._wait, self._notify = wait, notify
         self._held, self._next = (
             FileLock(folder / name, mode=0o600, poll_interval=_POLL, thread_local=False)
             for name in (".lock", ".next")
@@ -143,7 +143,7 @@ class Lease(Generic[T]):
             _in_vain.add(self.folder)
             raise StoreBusyError(
                 f"the memory in {self.folder} is in use by another process, or a second time in this one, and"
-                f" was not let go of within {wait:g} s: try again later, or end the other; for many at once"
+                f" was not released within {wait:g} s: try again later, or end the other; for many at once"
                 f" run `chroma run --path {self.folder}` and set TASKLOOM_CHROMA_URL for all of them, such as"
                 " http://localhost:8000"
             ) from None
@@ -156,7 +156,7 @@ class Lease(Generic[T]):
             try:
                 lock.acquire(timeout=_BRIEF)
             except Timeout:
-                self._told(
+                self._notify(
                     f"the memory in {self.folder} is in use by another process: waiting for it, {wait:g} s at"
                     " most"
                 )

@@ -79,11 +79,11 @@ def outcome(events: Iterable[Event]) -> Outcome | None:
     coarse signs: `completed`, `uncorrected` (the next turns passed without a word against it), and a judge's
     `approved` or `disapproved`.
     """
-    told = tuple(events)
-    if feedback := [_FEEDBACK[event] for event in told if event in _FEEDBACK]:
+    seen = tuple(events)
+    if feedback := [_FEEDBACK[event] for event in seen if event in _FEEDBACK]:
         return Outcome(feedback[-1], strict=True)
     for signs, strict in ((_USER, True), (_COARSE, False)):
-        if found := [signs[event] for event in told if event in signs]:
+        if found := [signs[event] for event in seen if event in signs]:
             return Outcome(min(found), strict)
     return None
 
@@ -160,14 +160,14 @@ class Tally(NamedTuple):
     """What deletion looks at: arrays of one length, a place for each record, the oldest first.
 
     added: its step. recent: retrievals within the last period. known: retrievals of known utility.
-    total: the sum of these utilities. settled: its own outcome is known.
+    total: the sum of these utilities. concluded: its own outcome is known.
     """
 
     added: NDArray[np.int64]
     recent: NDArray[np.int64]
     known: NDArray[np.int64]
     total: NDArray[np.float64]
-    settled: NDArray[np.bool_]
+    concluded: NDArray[np.bool_]
 
 
 def tally(experiences: Iterable[Experience], since: int) -> Tally:
@@ -183,7 +183,7 @@ def tally(experiences: Iterable[Experience], since: int) -> Tally:
         total=np.array(
             [sum(known, one.older.total) for one, known in zip(found, utilities, strict=True)], np.float64
         ),
-        settled=np.array([one.status != "pending" for one in found], np.bool_),
+        concluded=np.array([one.status != "pending" for one in found], np.bool_),
     )
 
 
@@ -201,9 +201,9 @@ def deletion_mask(policy: Policy, tally: Tally, step: int) -> NDArray[np.bool_]:
     """
     idle = (step - tally.added >= policy.period) & (tally.recent <= policy.alpha)
     mean = tally.total / np.maximum(tally.known, 1)
-    harmful = tally.settled & (tally.known >= policy.n) & (mean <= policy.beta)
+    harmful = tally.concluded & (tally.known >= policy.n) & (mean <= policy.beta)
     if policy.deletion == "capacity":
-        return _evicted(policy.limit, idle, mean, tally.settled)
+        return _evicted(policy.limit, idle, mean, tally.concluded)
     return {
         "none": np.zeros_like(idle),
         "periodic": idle,
@@ -213,11 +213,11 @@ def deletion_mask(policy: Policy, tally: Tally, step: int) -> NDArray[np.bool_]:
 
 
 def _evicted(
-    limit: int, idle: NDArray[np.bool_], mean: NDArray[np.float64], settled: NDArray[np.bool_]
+    limit: int, idle: NDArray[np.bool_], mean: NDArray[np.float64], concluded: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    if settled.sum() <= limit:
+    if concluded.sum() <= limit:
         return np.zeros_like(idle)
-    gone, candidates = idle.copy(), np.flatnonzero(settled & ~idle)
+    gone, candidates = idle.copy(), np.flatnonzero(concluded & ~idle)
     worst_first = candidates[np.argsort(mean[candidates], kind="stable")]
     gone[worst_first[: max(0, len(candidates) - limit)]] = True
     return gone
@@ -238,7 +238,7 @@ class Change(NamedTuple):
 
 
 def conclude(
-    policy: Policy, stored: Iterable[Experience], made: Experience, how: Outcome, step: int
+    policy: Policy, stored: Iterable[Experience], experience: Experience, how: Outcome, step: int
 ) -> Change:
     """What becomes of the memory when the outcome of a unit of work is known.
 
@@ -247,20 +247,23 @@ def conclude(
 
     Args:
         policy: what is added and deleted.
-        stored: all of the user's experiences; whether `made` is among them does not matter.
-        made: the record of the unit of work, with its step, what it was led by and its uses.
+        stored: all of the user's experiences; whether `experience` is among them does not matter.
+        experience: the record of the unit of work, with its step, what it was led by and its uses.
         how: how it went.
-        step: the user's present step, which is later than that of `made` if the outcome came late.
+        step: the user's present step, which is later than that of `experience` if the outcome came late.
     """
-    memory = {one.id: one for one in stored if one.id != made.id}
+    memory = {one.id: one for one in stored if one.id != experience.id}
     led = credit_retrieved(
-        (memory[key] for key in made.led_by if key in memory), made.step, how.utility, by=made.id
+        (memory[key] for key in experience.led_by if key in memory),
+        experience.step,
+        how.utility,
+        by=experience.id,
     )
     put = tuple(with_uses_summed(one, step - policy.period) for one in led)
     if admits(policy, how):
-        put = (*put, settle(made, how))
+        put = (*put, settle(experience, how))
     memory |= {one.id: one for one in put}
     gone = to_delete(policy, memory.values(), step)
-    if made.id not in memory:
-        gone = (*gone, made.id)
+    if experience.id not in memory:
+        gone = (*gone, experience.id)
     return Change(tuple(one for one in put if one.id not in gone), gone)

@@ -68,7 +68,7 @@ def still_open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[s
     left: dict[str, None] = {}
     known: set[str] = set()
 
-    def settled(node: TaskNode, parts: tuple[TaskNode, ...]) -> bool:
+    def is_fact(node: TaskNode, parts: tuple[TaskNode, ...]) -> bool:
         facts = bool(parts) and all(part.id in known for part in parts)
         names = {bare_name(part) for part in parts}
         return facts and (
@@ -92,7 +92,7 @@ def still_open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[s
         if (
             node.status == "filled"
             or bare_name(node) in _PEOPLE
-            or (node.status == "open" and settled(node, parts))
+            or (node.status == "open" and is_fact(node, parts))
         ):
             known.add(key)
         if node.active and (node.stale_since is not None or (node.status == "open" and key not in known)):

@@ -35,11 +35,11 @@ def split(change: Change, op: Split) -> None:
     for part in op.parts:
         slot = unused_slot(taken, f"{node.slot}.part1")
         taken.add(slot)
-        made = change.new(slot=slot, title=part.title, parent=node.id)
+        new_part = change.new(slot=slot, title=part.title, parent=node.id)
         for name, value in part.values:
-            change.new(slot=f"{slot}.{name}", title=name, value=value, parent=made.id, status="filled")
+            change.new(slot=f"{slot}.{name}", title=name, value=value, parent=new_part.id, status="filled")
         for key in part.members:
-            change.set(key, parent=made.id)
+            change.set(key, parent=new_part.id)
 
 
 def merge(change: Change, op: Merge) -> None:

@@ -23,7 +23,7 @@ from .chroma_files import Folder
 from .embed import Embedder, Vectors
 from .errors import EmbeddingMismatch, StoreBusyError, StoreError, explained
 from .keeping import AnyRecord, BaseStore, InMemoryStore, Store, digest, known_user
-from .lease import WAIT, Lease, Told
+from .lease import WAIT, Lease, Notify
 from .ranking import Corpus
 from .records import Stream, searched
 from .warm import Corpora, Warm, batches, load_records, refresh, to_metadata
@@ -69,7 +69,7 @@ class ChromaStore(BaseStore):
 
     @classmethod
     def embedded(
-        cls, path: Path, embedder: Embedder, *, wait: float = WAIT, told: Told = _log.warning
+        cls, path: Path, embedder: Embedder, *, wait: float = WAIT, notify: Notify = _log.warning
     ) -> Self:
         """Opens the store in a folder, made if need be; other processes may use it too, in turn.
 
@@ -77,7 +77,7 @@ class ChromaStore(BaseStore):
             path: the folder.
             embedder: makes the vectors.
             wait: seconds until another process must have let go of the folder, each time it is wanted.
-            told: is told in a sentence when that takes more than a second.
+            notify: is told in a sentence when that takes more than a second.
 
         Raises:
             StoreBusyError: the folder is in use elsewhere, and was not let go of in time.
@@ -87,7 +87,7 @@ class ChromaStore(BaseStore):
         warm = Corpora(_WARM)
         lease = Lease(
             folder.path, partial(chroma.open_folder, folder), partial(_shut, warm),
-            renewed=partial(chroma.open_anew, folder), wait=wait, told=told,
+            renewed=partial(chroma.open_anew, folder), wait=wait, notify=notify,
         )  # fmt: skip
         store = cls(embedder, str(folder.path), warm, lease=lease, folder=folder)
         with store._asking():
@@ -261,11 +261,11 @@ class ChromaStore(BaseStore):
     def _find(self, client: Client, user: str) -> Collection | None:
         """The user's collection, if there is one, and made with the embedder in use."""
         found = self._any(client, user)
-        made = None if found is None else found.metadata["embedder"]
-        if found is not None and made != self._embedder.name:
+        embedder = None if found is None else found.metadata["embedder"]
+        if found is not None and embedder != self._embedder.name:
             raise EmbeddingMismatch(
-                f"the memory of {user!r} was embedded with {made!r}, and {self._embedder.name!r} is in use:"
-                " set TASKLOOM_EMBEDDINGS back, or embed it again with `taskloom memory reembed`"
+                f"the memory of {user!r} was embedded with {embedder!r}, and {self._embedder.name!r} is in"
+                " use: set TASKLOOM_EMBEDDINGS back, or embed it again with `taskloom memory reembed`"
             )
         return found
 

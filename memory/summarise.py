@@ -39,8 +39,8 @@ def summarise(
     called: Callable[[str], str] = inline_title,
 ) -> tuple[Fact, ...]:
     """The new facts of a batch: the tasks' changes, and with a model what else it tells; in time order."""
-    told = facts_of(model(turns), turns) if model else ()
-    return tuple(sorted((*summarise_changes(turns, tasks, called), *told), key=lambda fact: fact.turn))
+    from_model = facts_of(model(turns), turns) if model else ()
+    return tuple(sorted((*summarise_changes(turns, tasks, called), *from_model), key=lambda fact: fact.turn))
 
 
 # ---- the changes of the tasks ---------------------------------------------------------------------
@@ -65,7 +65,7 @@ def summarise_changes(
     batch = {turn.turn: turn for turn in turns}
     known: dict[str, list[_Telling]] = {}
 
-    def told(key: str) -> list[_Telling]:
+    def tellings_of(key: str) -> list[_Telling]:
         if key not in known:
             known[key] = _tellings(tasks, tasks[key], called)
         return known[key]
@@ -73,14 +73,14 @@ def summarise_changes(
     def rested(telling: _Telling, turn: Exchange) -> tuple[str, ...]:
         whole = (telling.state.parent,) if telling.state.parent else ()
         needed = (telling.key, *telling.state.depends_on, *whole)
-        found = (_last(told(key), turn.turn) for key in needed)
+        found = (_last(tellings_of(key), turn.turn) for key in needed)
         return tuple(record_id(turn.thread, one.state.turn, "fact", one.key) for one in found if one)
 
     found = []
     index = tasks_by_turn(tasks)
     changed = {key for number in batch for key in index.get(number, ())}
     for key in [key for key in tasks if key in changed] if changed else ():
-        for telling, then in zip_longest(told(key), told(key)[1:]):
+        for telling, then in zip_longest(tellings_of(key), tellings_of(key)[1:]):
             if turn := batch.get(telling.state.turn):
                 until = batch.get(then.state.turn) if then else None
                 found.append(_fact(tasks, telling, turn, until, rested(telling, turn)))
@@ -188,9 +188,13 @@ def grounded(unit: Unit, turns: Sequence[Exchange], share: float = GROUNDED) -> 
     said = {word for turn in cited for word in content_words(f"{turn.speaker} {turn.said} {_around(turn)}")}
     days = _days(cited)
     text = _DAY.sub(lambda found: "" if words(found[0]) in days else found[0], unit.text)
-    told = [word for word in content_words(text) if word != "user"]
+    content = [word for word in content_words(text) if word != "user"]
     exact = content_words(" ".join((*_EXACT.findall(text), *unit.people, unit.value or "")))
-    return bool(told) and sum(word in said for word in told) >= share * len(told) and said.issuperset(exact)
+    return (
+        bool(content)
+        and sum(word in said for word in content) >= share * len(content)
+        and said.issuperset(exact)
+    )
 
 
 def _around(turn: Exchange) -> str:

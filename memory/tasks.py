@@ -70,7 +70,7 @@ class TaskNode(Revision):
         """The present state without id and history."""
         fields = dict(self.__dict__)
         del fields["id"], fields["history"]
-        return _made(Revision, fields)
+        return _construct(Revision, fields)
 
     def states(self) -> tuple[Revision, ...]:
         """Every state the task has been in, oldest first, the present one last."""
@@ -81,7 +81,7 @@ class TaskNode(Revision):
 
         Values are trusted: callers pass what they have validated.
         """
-        return _made(
+        return _construct(
             TaskNode,
             {
                 **self.__dict__,
@@ -102,18 +102,18 @@ Key = TypeVar("Key")
 _FIELDS: dict[type[Revision], set[str]] = {kind: set(kind.model_fields) for kind in (Revision, TaskNode)}
 
 
-def _made(kind: type[State], fields: dict[str, Any]) -> State:
+def _construct(kind: type[State], fields: dict[str, Any]) -> State:
     """An instance of fields that are valid and complete.
 
     `model_construct` does the same in ten times the time, and thousands of tasks may go stale at once.
     """
-    made = kind.__new__(kind)
+    instance = kind.__new__(kind)
     put = object.__setattr__
-    put(made, "__dict__", fields)
-    put(made, "__pydantic_fields_set__", _FIELDS[kind])  # shared: nothing that is frozen adds to it
-    put(made, "__pydantic_extra__", None)
-    put(made, "__pydantic_private__", None)
-    return made
+    put(instance, "__dict__", fields)
+    put(instance, "__pydantic_fields_set__", _FIELDS[kind])  # shared: nothing that is frozen adds to it
+    put(instance, "__pydantic_extra__", None)
+    put(instance, "__pydantic_private__", None)
+    return instance
 
 
 class TaskGraph(Mapping[str, TaskNode]):

@@ -122,14 +122,14 @@ def _turns_in_effect(node: TaskNode) -> tuple[set[int], set[int]]:
     undoing = {state.turn for state in states if state.op == "undo"}
     if len(turns) == len(states) and not undoing:  # most tasks
         return turns, undoing
-    changes, undos, undone = set[int](), set[int](), set[int | None]()
+    changes, undos, undone_turns = set[int](), set[int](), set[int | None]()
     for state in reversed(states):
-        if state.turn in undone:
+        if state.turn in undone_turns:
             continue
         if state.op != "undo":
             changes.add(state.turn)
         else:
-            undone.add(state.undoes)
+            undone_turns.add(state.undoes)
             if state.undoes not in undoing:
                 undos.add(state.turn)
     around = {turn: _before_and_after(states, turn) for turn in changes}

@@ -43,8 +43,8 @@ def update(change: Change, op: Update) -> None:
         stays_done = op.value == node.value and node.status == "done"
         status = op.status or ("done" if stays_done else "filled")
         fields |= {"value": op.value, "status": status, "stale_since": None}
-    told = op.value not in (None, node.value)
-    if told or (op.status is not None and (op.value is None or op.status != node.status)):
+    gives_value = op.value not in (None, node.value)
+    if gives_value or (op.status is not None and (op.value is None or op.status != node.status)):
         fields["source"] = op.source
     fresh = tuple(key for key in dict.fromkeys(op.depends_on) if key not in node.depends_on)
     for needed in fresh:

@@ -412,7 +412,7 @@ def bomb(levels: int, leaf: str = "x") -> str:
     ids=["lists", "deep", "texts", "one text", "merges"],
 )
 def test_aliases_stand_for_so_much_and_no_more(text: str, load: Load) -> None:
-    assert "is not valid YAML: aliases stand for too much" in refusal(load, text)
+    assert "is not valid YAML: its aliases expand to too much" in refusal(load, text)
 
 
 def test_an_alias_of_what_it_is_in(load: Load) -> None:

@@ -8,8 +8,15 @@ import sys
 import tomllib
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import pytest
+
+from taskloom.agent.cli import screen
+from taskloom.agent.replying import changes
+from taskloom.memory import operations
+from taskloom.memory.operations import Operation
+from taskloom.tools.config import PROGRAM, SHIPPED, VIDEO
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("agent", "memory", "tools")
@@ -128,6 +135,29 @@ def test_the_links_show_the_folders_to_type_checkers() -> None:
         link = ROOT / ".links" / "taskloom" / part
         assert link.is_symlink()
         assert str(link.readlink()) == f"../../{part}"
+
+
+# ---- how to add -----------------------------------------------------------------------------------
+
+
+def test_every_kind_of_operation_is_carried_out_and_told(subtests: pytest.Subtests) -> None:
+    kinds = {get_args(one.model_fields["kind"].annotation)[0] for one in get_args(get_args(Operation)[0])} - {
+        "check",
+        "clarify",
+    }  # they change nothing
+    told = {
+        "memory/operations.py": operations._HANDLERS.keys(),
+        "agent/replying/changes.py": changes._TEMPLATES.keys(),
+        "agent/cli/screen.py": screen._DID.keys() - {"stale", "edit"},  # not by an operation
+    }
+    for file, known in told.items():
+        with subtests.test(file):
+            assert known == kinds
+
+
+def test_every_tool_that_ships_is_described() -> None:
+    page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+    assert [name for name in (*SHIPPED, PROGRAM, VIDEO) if f"`{name}`" not in page] == []
 
 
 # ---- sizes ----------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import pytest
 
 from taskloom.agent.graph.wiring import default_services
 from taskloom.agent.models import prompts
-from taskloom.agent.parts.kept import facts_told
+from taskloom.agent.parts.kept import facts_in
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.choice import Check, Choice, Situation
@@ -145,7 +145,7 @@ def test_what_is_remembered_of_earlier_sessions_changes_nothing(
     server.play([])  # which fails: the local reader reads
     app.load(plan("value", order), thread=f"{user} a", context=context)
     assert app.longterm is not None
-    app.longterm.tell(user, facts_told(f"Mia told me this: {words}", f"{user} a"))
+    app.longterm.tell(user, facts_in(f"Mia told me this: {words}", f"{user} a"))
     app.talk("Plan a trip to Oslo", thread=f"{user} b", context=context)
     server.play(obeying)
     before, kept = dict(app.tasks(f"{user} b")), remembered(app, user)

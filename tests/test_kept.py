@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from taskloom.agent.graph.runs import ForeignThreadError
-from taskloom.agent.parts.kept import ThreadPlan, UserMemory, facts_told
+from taskloom.agent.parts.kept import ThreadPlan, UserMemory, facts_in
 from taskloom.agent.parts.tools import task_memory_tools
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.threads.store import Threads
@@ -124,8 +124,8 @@ def test_what_is_true_again_is_current_again(longterm: LongTerm) -> None:
 
 
 def test_sentences_are_read_all_or_kept_whole() -> None:
-    assert [fact.text for fact in facts_told("Mia is allergic to nuts. She lives in Oslo.", "a")] == [
+    assert [fact.text for fact in facts_in("Mia is allergic to nuts. She lives in Oslo.", "a")] == [
         "Mia is allergic to nuts.", "Mia lives in Oslo."
     ]  # fmt: skip
     whole = "I live in Rome. Deploy only on Tuesdays."
-    assert [fact.text for fact in facts_told(whole, "a")] == [whole]
+    assert [fact.text for fact in facts_in(whole, "a")] == [whole]

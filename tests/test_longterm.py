@@ -536,7 +536,7 @@ def test_a_reply_does_not_wait_for_more_than_it_asks_for(
     longterm.keep("ann", [unit(1, thread="here"), unit(2, thread="there")], [])
     assert longterm.examples("ann", "book a hotel") == ()
     assert store.count("ann") == 0, "no experience waits"
-    assert [one.unit.id for one in longterm.meant("ann", "book a hotel", thread="here")] == ["u2"]
+    assert [one.unit.id for one in longterm.likely_units("ann", "book a hotel", thread="here")] == ["u2"]
     assert [one.id for one in store.records("ann")] == ["u2"], "its own thread is not asked"
     assert longterm.flush() == 1
     longterm.close()
@@ -550,7 +550,7 @@ def test_a_reply_goes_on_without_what_takes_too_long(
     left_to: list[str] = []
     monkeypatch.setattr(longterm, "write_soon", lambda: left_to.append("the worker"))
     longterm.outbox.add("ann", [unit(1)])
-    assert longterm.meant("ann", "book a hotel", thread="here") == ()
+    assert longterm.likely_units("ann", "book a hotel", thread="here") == ()
     assert left_to == ["the worker"]
     assert longterm.flush() == 1
     longterm.close()

@@ -382,7 +382,7 @@ def test_a_page_under_a_name_of_its_own_gets_nothing(
         (["--http"], {"TASKLOOM_MCP_KEY": "short"}, "TASKLOOM_MCP_KEY: "),
         (["--port", "80"], {}, "go with --http"),
         (["--http", "--host", "203.0.113.9"], {"TASKLOOM_MCP_KEY": KEY}, "choose another --port"),
-        (["--user", " "], {}, "a user has a name"),
+        (["--user", " "], {}, "give the name of a user"),
     ],
 )
 def test_what_cannot_be_served_is_told(

@@ -195,7 +195,7 @@ CALLS: tuple[tuple[str, ...], ...] = (
 @pytest.mark.parametrize("call", CALLS, ids=" ".join)
 @pytest.mark.parametrize("user", ["", "  "])
 def test_a_user_has_a_name(call: tuple[str, ...], user: str, invoke: Invoke) -> None:
-    assert "a user has a name" in invoke(*call, "--user", user, code=2).stderr
+    assert "give the name of a user" in invoke(*call, "--user", user, code=2).stderr
 
 
 @pytest.mark.parametrize("call", [*CALLS, ("stats",)], ids=" ".join)

@@ -549,18 +549,30 @@ def test_a_muddle_is_asked_about(app: Taskloom) -> None:
     assert not app.tasks("muddle")
 
 
-def test_an_answer_says_what_was_not_understood(monkeypatch: pytest.MonkeyPatch, app: Taskloom) -> None:
-    with monkeypatch.context() as nothing_is_sure:
-        nothing_is_sure.setattr("taskloom.agent.reading.local.ACT", 1.1)
-        nothing_is_sure.setattr("taskloom.agent.reading.local.BEGIN", 1.1)
-        nothing_is_sure.setattr("taskloom.agent.reading.local.PROPOSE", 1.1)
-        assert NOT_UNDERSTOOD in app.talk("we need to paint the fence before sunday", thread="missed").reply
+def test_an_answer_says_once_what_was_not_understood(monkeypatch: pytest.MonkeyPatch, app: Taskloom) -> None:
+    def miss(message: str) -> None:
+        with monkeypatch.context() as nothing_is_sure:
+            for bound in ("ACT", "BEGIN", "PROPOSE"):
+                nothing_is_sure.setattr(f"taskloom.agent.reading.local.{bound}", 1.1)
+            assert NOT_UNDERSTOOD in app.talk(message, thread="missed").reply
+
+    def ask() -> str:
+        return app.talk("What is left to do?", thread="missed").reply
+
+    miss("we need to paint the fence before sunday")
     assert not app.tasks("missed")
-    asked = app.talk("What is left to do?", thread="missed")
-    assert "I did not understand “we need to paint the fence" in asked.reply
-    with monkeypatch.context() as soon:
-        soon.setattr("taskloom.agent.graph.nodes.MISSED", 1)
-        assert "I did not understand" not in app.talk("What is left to do?", thread="missed").reply
+    assert "I did not understand “we need to paint the fence" in ask()
+    assert "I did not understand" not in ask()
+    miss("we need to oil the gate before sunday")
+    miss("we need to mend the roof before sunday")
+    again = ask()
+    assert "I did not understand “we need to mend the roof" in again
+    assert "and 1 more of your messages" in again  # the gate, not the fence, which was told of
+    assert "I did not understand" not in ask()
+    miss("we need to mow the lawn before sunday")
+    monkeypatch.setattr("taskloom.agent.graph.nodes.MISSED", 1)
+    app.talk("Hello!", thread="missed")
+    assert "I did not understand" not in ask()  # it was said too long ago
 
 
 def test_a_yes_does_what_was_proposed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

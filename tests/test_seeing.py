@@ -169,7 +169,7 @@ def test_a_recording_is_looked_at(longterm: LongTerm, film: Path, subtests: pyte
             with pytest.raises(ToolError, match=r"talk\.txt only words are remembered"):
                 recordings.qa("What?", "talk.txt")
             recordings.add("old.mp4", sha("old"), [], SHOTS)
-            with pytest.raises(ToolError, match=r"where the file of old.mp4 is was not kept"):
+            with pytest.raises(ToolError, match=r"it was not kept where the file of old.mp4 is"):
                 recordings.qa("What?", "old.mp4")
         with subtests.test("none is remembered"), pytest.raises(ToolError, match="there is no recording to"):
             Recordings(longterm, "bob").qa("What?")

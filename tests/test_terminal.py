@@ -42,6 +42,8 @@ __all__ = ["invoke"]  # a fixture
     ("line", "command"),
     [
         ("help", "/help"), ("Quit!", "/quit"), ("exit", "/quit"), ("what can you do?", "/help"),
+        ("help me!", "/help"), ("?", "/help"), ("q", "/quit"), ("Show tasks", "/tasks"),
+        ("help me plan a party", ""),
         ("UNDO.", "/undo"), ("undo the cake", ""), ("tasks for Bob", ""), ("/why cake", "/why cake"),
     ],
 )  # fmt: skip
@@ -104,6 +106,14 @@ def test_what_is_wanted_instead_is_done_next(invoke: Invoke) -> None:
     )
 
 
+def test_what_a_question_names_is_not_listed_below_it(invoke: Invoke) -> None:
+    shown = chat(
+        invoke, "task trip; task party", "drop t1; drop t2", "n", "put t1 place Rome", "drop t1", "n"
+    )
+    assert "Take 2 tasks out: trip and party?\ny/n?" in shown
+    assert "Remove trip with its 1 part?\n  trip, place\ny/n?" in shown
+
+
 # ---- keys -----------------------------------------------------------------------------------------
 
 
@@ -143,7 +153,8 @@ def test_ctrl_d_ends(typed: Callable[[str], Keyboard]) -> None:
 @pytest.mark.parametrize(
     ("text", "whole"),
     [
-        ("/hi", ["/history"]),
+        ("/hi", ["/history "]),
+        ("/ta", ["/tasks"]),
         ("ex", ["exit"]),
         ("/why din", ["dinner party"]),
         ("Move the dinner p", ["dinner party"]),
@@ -163,7 +174,7 @@ def test_tab_completes_files_and_by_key(tmp_path: Path, typed: Callable[[str], K
     keyboard = typed(f"/import {tmp_path}/tr\t\r/his\tpar\t\r")
     keyboard.names = lambda: ["party"]
     assert keyboard.read(SAY) == f"/import {tmp_path}/trip.json"
-    assert keyboard.read(SAY) == "/historypar"
+    assert keyboard.read(SAY) == "/history party"
 
 
 # ---- what loads beside the prompt -----------------------------------------------------------------
@@ -332,7 +343,7 @@ def test_printed_commands_can_be_typed(tmp_path: Path, monkeypatch: pytest.Monke
         "Je voudrais réserver une table pour demain soir",
         "J'ai besoin d'un hôtel à Paris", "Qui es-tu ?", "Ich möchte morgen einen Tisch reservieren",
         "Ich will ein Hotel in Berlin buchen", "Was ist noch offen?", "Quiero reservar una mesa para mañana",
-        "¿Qué puedes hacer?", "Añade leche a la lista",
+        "¿Qué puedes hacer?", "Añade leche a la lista", "Guten Tag", "Merci beaucoup",
     ],
 )  # fmt: skip
 def test_another_language_is_told_from_english(said: str) -> None:
@@ -345,7 +356,7 @@ def test_another_language_is_told_from_english(said: str) -> None:
         "Invite my fiancé to the café in Zürich", "café", "Zürich", "Los Angeles", "La Vie en Rose",
         "Musée d'Orsay", "Book Hotel de la Paix", "Watch La casa de papel", "Dinner at 鼎泰豐 on Friday",
         "I'd like L'Aquila", "Order the Crème de la Crème from Café de la Paix", "Invite María del Carmen",
-        "12", "", "no no", "pour wine", "me",
+        "12", "", "no no", "pour wine", "me", "tag the bags", "a gift tag",
     ],
 )  # fmt: skip
 def test_names_and_loan_words_are_english(said: str) -> None:

@@ -214,5 +214,5 @@ def test_who_does_not_let_go_is_told_of_in_time(home: Path) -> None:
     assert time.monotonic() - begun < 30
     first, second = told.splitlines()
     assert first == f"The memory in {folder} is in use by another process: waiting for it, 2 s at most."
-    assert "was not let go of within 2 s: try again later, or end the other" in second
+    assert "was not released within 2 s: try again later, or end the other" in second
     assert memory("list").stdout.startswith("Nothing is remembered")

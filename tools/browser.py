@@ -305,7 +305,7 @@ def browser_tools(browser: Browser) -> list[BaseTool]:
     seen = "Gives what is then seen: text, with numbers for links, buttons and fields."
     what = "what: its number, its text or label, or a CSS selector."
     enter = "submit: press Enter then."
-    told: list[tuple[str, Callable[..., str], bool, str]] = [
+    specs: list[tuple[str, Callable[..., str], bool, str]] = [
         ("open", browser.open, False, f"Open a page in the browser. url: with https://. {seen}"),
         ("read", browser.read, False, f"Read the page that is open in the browser. {seen}"),
         ("click", browser.click, True, f"Click on something on the open page. {what} {seen}"),
@@ -320,5 +320,5 @@ def browser_tools(browser: Browser) -> list[BaseTool]:
         StructuredTool.from_function(
             step, name=f"browser_{name}", description=text, metadata={"side_effects": acts}
         )
-        for name, step, acts, text in told
+        for name, step, acts, text in specs
     ]

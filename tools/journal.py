@@ -100,8 +100,8 @@ class MemoryJournal:
         """See `Journal`."""
         with self._guard:
             for key in keys:
-                made = [k for k, entry in self._entries.items() if entry.thread.endswith(f"/{key}")]
-                for gone in (key, *made):
+                nested = [k for k, entry in self._entries.items() if entry.thread.endswith(f"/{key}")]
+                for gone in (key, *nested):
                     self._entries.pop(gone, None)
 
 
@@ -247,13 +247,13 @@ class JournalFile:
     @contextmanager
     def writing(self) -> Iterator[Rows]:
         """See `Database`."""
-        with self._guard, self._told(), self._db:
+        with self._guard, self._errors_translated(), self._db:
             self._db.execute("BEGIN IMMEDIATE")
             yield self._db
 
     def scrub(self) -> None:
         """See `Database`."""
-        with self._guard, self._told():
+        with self._guard, self._errors_translated():
             self._db.execute("VACUUM")
 
     def close(self) -> None:
@@ -261,7 +261,7 @@ class JournalFile:
         self._db.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _errors_translated(self) -> Iterator[None]:
         """Turns what the database raises into a ToolError that names the file."""
         try:
             yield

@@ -87,9 +87,9 @@ def load_agent(
         found, wrong, uses = list[Equipped](), list[str](), dict[str, tuple[str, ...]]()
         for number, entry in enumerate(config.tools, 1):
             try:
-                made = _of_entry(entry, model, recordings, resources)
-                found += made
-                uses[entry.use] = (*uses.get(entry.use, ()), *(one.name for one in made))
+                tools = _of_entry(entry, model, recordings, resources)
+                found += tools
+                uses[entry.use] = (*uses.get(entry.use, ()), *(one.name for one in tools))
             except ToolError as error:
                 wrong.append(f"tool {number} ({entry.use or entry.name}): {error}")
         bank = None
@@ -166,20 +166,20 @@ def _of_entry(
     }  # fmt: skip
     name, description = ("", "") if entry.llm is not None else (entry.name, entry.description)
     if len(things) == 1:
-        made = [equip(things[0], name=name, description=description, **for_all)]
+        tools = [equip(things[0], name=name, description=description, **for_all)]
     elif name or description:
         raise ToolDefinitionError("it gives several tools, which have names and descriptions of their own")
     else:
-        made = [equip(thing, **for_all) for thing in things]
-    names = ", ".join(one.name for one in made)
-    if strange := [name for name in entry.only if name not in {one.name for one in made}]:
+        tools = [equip(thing, **for_all) for thing in things]
+    names = ", ".join(one.name for one in tools)
+    if strange := [name for name in entry.only if name not in {one.name for one in tools}]:
         raise ToolDefinitionError(f"it does not give {', '.join(strange)}, but {names}")
-    made = [one for one in made if not entry.only or one.name in entry.only]
+    tools = [one for one in tools if not entry.only or one.name in entry.only]
     if not entry.needs and not entry.gives:
-        return made
-    if len(made) > 1:
+        return tools
+    if len(tools) > 1:
         raise ToolDefinitionError(f"it gives {names}: pick one with `only` for needs and gives")
-    return [equip(one.tool, needs=entry.needs, gives=entry.gives, **for_all) for one in made]
+    return [equip(one.tool, needs=entry.needs, gives=entry.gives, **for_all) for one in tools]
 
 
 def _things(
@@ -191,10 +191,10 @@ def _things(
             raise ToolDefinitionError("an LLM function needs a chat model: set TASKLOOM_MODEL")
         llm = entry.llm
         examples = [(one.inputs, one.output) for one in llm.examples]
-        made = llm_function(
+        function = llm_function(
             entry.name, entry.description, llm.template, llm.output, model(), examples=examples
         )
-        return (made,)
+        return (function,)
     if entry.use == PROGRAM:
         return (_programmer(model),)
     thing = _imported(SHIPPED.get(entry.use, entry.use))
@@ -261,19 +261,19 @@ def _of_servers(servers: Mapping[str, Mapping[str, Any]], resources: ExitStack) 
     from .mcp import mcp_tools  # an extra
     from .mcp_servers import HttpServer, Server, StdioServer
 
-    made, wrong = dict[str, Server](), list[str]()
+    checked, wrong = dict[str, Server](), list[str]()
     for name, given in servers.items():
         try:
-            made[name] = (HttpServer if "url" in given else StdioServer).model_validate(_with_keys(given))
+            checked[name] = (HttpServer if "url" in given else StdioServer).model_validate(_with_keys(given))
         except ToolDefinitionError as error:
             wrong.append(f"{name}: {error}")
         except ValidationError as error:
             wrong.append(f"{name}: {faults(error)}")
     if wrong:
         raise ToolDefinitionError("; ".join(wrong))
-    tools: Sequence[BaseTool] = resources.enter_context(mcp_tools(made))
+    tools: Sequence[BaseTool] = resources.enter_context(mcp_tools(checked))
     for tool in tools:
-        yield equip(tool, timeout=made[(tool.metadata or {})["server"]].timeout)
+        yield equip(tool, timeout=checked[(tool.metadata or {})["server"]].timeout)
 
 
 def _with_keys(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -296,7 +296,7 @@ def _with_keys(given: Mapping[str, Any]) -> dict[str, Any]:
             name: _VARIABLE.sub(value, one) if isinstance(one, str) else one for name, one in values.items()
         }
 
-    made = {name: filled(one) if name in ("env", "headers") else one for name, one in given.items()}
+    filled_in = {name: filled(one) if name in ("env", "headers") else one for name, one in given.items()}
     if missing:
         raise ToolDefinitionError(f"the environment has no {', '.join(dict.fromkeys(missing))}")
-    return made
+    return filled_in

@@ -117,14 +117,14 @@ class _McpTool(BaseTool):
     def of(cls, name: str, tool: StructuredTool, link: Link, loop: Loop) -> _McpTool:
         hints = tool.metadata or {}
         reads = hints.get("readOnlyHint") is True and hints.get("destructiveHint") is not True
-        made = cls(
+        result = cls(
             name=name,
             description=tool.description or hints.get("title") or tool.name,
             args_schema=tool.args_schema,
             metadata={"server": link.name, "side_effects": not reads},
         )
-        made._link, made._loop, made._theirs = link, loop, tool.name
-        return made
+        result._link, result._loop, result._theirs = link, loop, tool.name
+        return result
 
     def _run(self, /, **arguments: Any) -> tuple[str, Any]:
         return self._loop.wait(self._link.call(self._theirs, arguments))

@@ -48,7 +48,7 @@ class _Held:
         self.task.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     async def _hold(self) -> None:
-        async def told(
+        async def intercept(
             request: MCPToolCallRequest, handler: Callable[[MCPToolCallRequest], Awaitable[MCPToolCallResult]]
         ) -> ToolMessage:
             if request.runtime is not None:  # the adapter takes an argument of this name for LangGraph's
@@ -64,7 +64,7 @@ class _Held:
 
         async with _session(self._server, heard) as session:
             await session.initialize()
-            for tool in await load_mcp_tools(session, tool_interceptors=[told]):
+            for tool in await load_mcp_tools(session, tool_interceptors=[intercept]):
                 assert isinstance(tool, StructuredTool)  # noqa: S101
                 self.tools[tool.name] = tool
             self._session = session

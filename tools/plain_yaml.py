@@ -54,7 +54,7 @@ class Loader(yaml.SafeLoader):
         self._made += self._sizes[id(node)]
         self._aliased += self._sizes[id(node)]
         if self._aliased > SIZE:
-            raise ComposerError(None, None, "aliases stand for too much", node.start_mark)
+            raise ComposerError(None, None, "its aliases expand to too much", node.start_mark)
         return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:

@@ -152,8 +152,8 @@ def _task(request: str, inputs: Mapping[str, JsonValue]) -> str:
     if not inputs:
         return request
     lines = [f"{name} = {json.dumps(value, ensure_ascii=False)[:200]}" for name, value in inputs.items()]
-    told = "These variables are there when the program starts (long ones are cut here)"
-    return f"{request}\n\n{told}:\n{fenced(chr(10).join(lines))}"
+    intro = "These variables are there when the program starts (long ones are cut here)"
+    return f"{request}\n\n{intro}:\n{fenced(chr(10).join(lines))}"
 
 
 def _correction(attempt: Attempt) -> str:

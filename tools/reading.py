@@ -61,7 +61,7 @@ class Judge(Protocol):
             notes: the judge's own, on earlier batches of the same question; their passages may be quoted too.
 
         Raises:
-            ToolError: there is no verdict to be had.
+            ToolError: the model gave no verdict.
         """
         ...
 

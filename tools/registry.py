@@ -70,10 +70,10 @@ class Equipped:
         schema = self.tool.tool_call_schema
         if isinstance(schema, dict):
             return schema
-        made: dict[str, Any] = (
+        definition: dict[str, Any] = (
             schema.model_json_schema() if issubclass(schema, BaseModel) else schema.schema()
         )
-        return made
+        return definition
 
     def hidden(self) -> tuple[str, ...]:
         """The parameters that no caller gives."""
@@ -131,14 +131,14 @@ def equip(
     mapped = needs if isinstance(needs, Mapping) else _by_parameter(tool.name, needs)
     if side_effects is None:
         side_effects = bool((tool.metadata or {}).get("side_effects", False))
-    made = Equipped(
+    equipped = Equipped(
         tool=tool, needs=dict(mapped), gives=gives or (tool.name if mapped else ""),
         side_effects=side_effects, always=always, users=frozenset(users), schemas=frozenset(schemas),
         timeout=timeout, attempts=1 if side_effects else attempts,
     )  # fmt: skip
-    if faults := [*_faults(made), *_parameter_faults(made)]:
-        raise ToolDefinitionError(f"{made.name} cannot be equipped: {'; '.join(faults)}")
-    return made
+    if faults := [*_faults(equipped), *_parameter_faults(equipped)]:
+        raise ToolDefinitionError(f"{equipped.name} cannot be equipped: {'; '.join(faults)}")
+    return equipped
 
 
 def _by_parameter(tool: str, slots: Iterable[str]) -> dict[str, str]:
@@ -271,8 +271,10 @@ class Registry(Mapping[str, Equipped]):
 
 def searched(equipped: Equipped) -> str:
     """The text by which a tool is found: its name in words, and what it does, a line each."""
-    told = " ".join(line for line in equipped.tool.description.splitlines() if not line.startswith("Gives:"))
-    return f"{equipped.name.replace('_', ' ')}\n{' '.join(told.split())}"
+    description = " ".join(
+        line for line in equipped.tool.description.splitlines() if not line.startswith("Gives:")
+    )
+    return f"{equipped.name.replace('_', ' ')}\n{' '.join(description.split())}"
 
 
 class _Lazy:

@@ -66,8 +66,8 @@ class Sandbox:
         lacks = {each: missing(each) for each in asked}
         working = [each for each in asked if not lacks[each]]
         if not working:
-            told = "; ".join(f"{each}: {reason}" for each, reason in lacks.items())
-            raise UnavailableError(f"no sandbox for Python code works here. {told}")
+            reasons = "; ".join(f"{each}: {reason}" for each, reason in lacks.items())
+            raise UnavailableError(f"no sandbox for Python code works here. {reasons}")
         self._way = working[0]
 
     @property

@@ -77,7 +77,7 @@ def _run_watched(way: Way, root: bool, limits: Limits, folder: str, order: int) 
     """Run to the end, or to the first limit; nothing of it is alive afterwards."""
     report, report_end = os.pipe()
     info, info_end = os.pipe()
-    with open(report, "rb", 0) as told, open(info, "rb", 0) as inside:  # noqa: PTH123 - numbers, not paths
+    with open(report, "rb", 0) as report_file, open(info, "rb", 0) as inside:  # noqa: PTH123 - numbers, not paths
         try:
             process = subprocess.Popen(  # noqa: S603 - the command is ours, the code comes over stdin
                 command(way, root, folder, report_end, info_end),
@@ -93,7 +93,7 @@ def _run_watched(way: Way, root: bool, limits: Limits, folder: str, order: int) 
             os.close(report_end)
             os.close(info_end)
         with process:
-            pipes = {"stdout": process.stdout, "stderr": process.stderr, "report": told}
+            pipes = {"stdout": process.stdout, "stderr": process.stderr, "report": report_file}
             streams = dict.fromkeys(pipes, b"")
             try:
                 stopped = _follow_process(process, pipes, streams, limits, folder)
@@ -160,9 +160,9 @@ def _kill(process: subprocess.Popen[bytes], inside: Any) -> None:
     """End what still runs; the first process of a namespace takes all others with it before it is gone."""
     if process.poll() is None:
         os.set_blocking(inside.fileno(), False)
-        told = re.search(rb'"child-pid": (\d+)', inside.read() or b"")
+        match = re.search(rb'"child-pid": (\d+)', inside.read() or b"")
         with suppress(ProcessLookupError):  # it ended by itself meanwhile
-            os.kill(int(told[1]) if told else process.pid, signal.SIGKILL)
+            os.kill(int(match[1]) if match else process.pid, signal.SIGKILL)
         process.wait()
 
 

@@ -15,18 +15,18 @@ from .ready import blocked_by
 
 def describe_call(graph: TaskGraph, one: Call, known: Iterable[Entry]) -> str:
     """What a call is for, and what came of it when it was tried before."""
-    told = f"{one.title} for {title_of(graph[one.place])}" if one.place in graph else one.title
+    description = f"{one.title} for {title_of(graph[one.place])}" if one.place in graph else one.title
     for entry in known:
         if (entry.tool, entry.task) == (one.tool, one.place) and entry.key != one.key:
             how = "was begun" if entry.result is None else "was called"
-            told += f". On {entry.begun:%Y-%m-%d at %H:%M} UTC it {how} with {args_text(entry.args)}"
+            description += f". On {entry.begun:%Y-%m-%d at %H:%M} UTC it {how} with {args_text(entry.args)}"
     held = graph.get(one.task or "")
     for state in reversed(held.states() if held else ()):
         if blocked_by(state, one.tool):
-            return f"{told}. The last time: {state.said.removeprefix(f'{one.tool}: ')}"
+            return f"{description}. The last time: {state.said.removeprefix(f'{one.tool}: ')}"
         if state.status == "done":
             break
-    return told
+    return description
 
 
 def args_text(args: Mapping[str, Any]) -> str:

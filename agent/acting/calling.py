@@ -36,16 +36,16 @@ def run_call(
 
     def result() -> Result:
         with span("tool", one.tool) as seen:
-            made = call(equipped, one.args, shared=acting.shared, completed=completed, key=one.key,
+            outcome = call(equipped, one.args, shared=acting.shared, completed=completed, key=one.key,
                         config=config, seconds=seconds)  # fmt: skip
-            seen.note(status=made.status)
-            seen.outcome = "failed" if made.status == "failed" else "done"
-            seen.say(arguments=one.args, result=made.text)
-            return made
+            seen.note(status=outcome.status)
+            seen.outcome = "failed" if outcome.status == "failed" else "done"
+            seen.say(arguments=one.args, result=outcome.text)
+            return outcome
 
     if not equipped.side_effects:
-        made = result()
-        return ToolRun(call=one, status=made.status, text=made.text, seconds=made.seconds)
+        outcome = result()
+        return ToolRun(call=one, status=outcome.status, text=outcome.text, seconds=outcome.seconds)
     entry = Entry(
         key=one.key, user=acting.user, thread=acting.thread, turn=turn.number, task=one.place, tool=one.tool,
         args=one.args, title=one.title,
@@ -56,12 +56,12 @@ def run_call(
         return ToolRun(call=one, status="failed", text=f"it was not called: {error}")
     if before is not None:
         return _known_run(one, before)
-    made = result()
+    outcome = result()
     try:
-        journal.end(one.key, made)
+        journal.end(one.key, outcome)
     except ToolError:  # it was called, and this turn tells so; only a turn that is lost now could not
         _log.exception("the result of %s is not in the journal", one.tool)
-    return ToolRun(call=one, key=one.key, status=made.status, text=made.text, seconds=made.seconds)
+    return ToolRun(call=one, key=one.key, status=outcome.status, text=outcome.text, seconds=outcome.seconds)
 
 
 def journal_entry(one: Call, known: Iterable[Entry]) -> Entry | None:

@@ -54,8 +54,8 @@ def _input(graph: TaskGraph, place: TaskNode, slot: str) -> TaskNode | None:
         near = (*graph.parts(whole.id), *(graph[key] for key in whole.depends_on if graph[key].active))
         for node in near:
             if _named(node, slot):
-                told = node.value is not None and node.status in ("filled", "done")
-                return node if told or (node.value is None and graph.parts(node.id)) else None
+                is_known = node.value is not None and node.status in ("filled", "done")
+                return node if is_known or (node.value is None and graph.parts(node.id)) else None
     return None
 
 
@@ -186,10 +186,12 @@ def operations(graph: TaskGraph, run: ToolRun) -> tuple[Operation, ...]:
     a rejection it is on hold. Empty where the place is no longer part of the plan.
     """
     call, source = run.call, SOURCE + run.call.tool
-    made: Operation
+    operation: Operation
     if not call.place:  # there was no task yet
-        made = Add(slot=call.gives, title=call.title, value=plain(run.text), status="done", source=source)
-        return (made,) if run.status == "done" else ()
+        operation = Add(
+            slot=call.gives, title=call.title, value=plain(run.text), status="done", source=source
+        )
+        return (operation,) if run.status == "done" else ()
     if call.place not in graph or not graph[call.place].active:
         return ()
     needs = tuple(key for key in call.rests_on if key in graph and graph[key].active)
@@ -198,19 +200,19 @@ def operations(graph: TaskGraph, run: ToolRun) -> tuple[Operation, ...]:
     said = "" if run.status == "done" else f"{call.tool}: {run.text}"
     if held is not None and held.active:
         fresh = tuple(key for key in needs if key != held.id)
-        made = Update(
+        operation = Update(
             task=held.id, value=value, status="done" if value else "open", source=source,
             depends_on=fresh, said=said, title=call.title if call.title != title_of(held) else None,
         )  # fmt: skip
     else:
-        made = Add(
+        operation = Add(
             slot=f"{graph[call.place].slot}.{call.gives}", title=call.title, parent=call.place, value=value,
             status="done" if value else "open", source=source, depends_on=needs, said=said,
         )  # fmt: skip
     if run.status != "rejected":
-        return (*_second_failure(held, source, run), made)
+        return (*_second_failure(held, source, run), operation)
     held_now = held.id if held is not None and held.active else f"t{graph.next_number}"
-    return (made, Inactivate(task=held_now, said=said))
+    return (operation, Inactivate(task=held_now, said=said))
 
 
 def _second_failure(held: TaskNode | None, source: str, run: ToolRun) -> tuple[Operation, ...]:

@@ -79,8 +79,8 @@ class Spending(BaseCallbackHandler):
             return self._asked.pop(run, ("", NOTHING))
 
 
-def _name(told: dict[str, Any]) -> str:
+def _name(run_info: dict[str, Any]) -> str:
     """What LangChain tells of which model is asked."""
-    given, metadata = told.get("invocation_params") or {}, told.get("metadata") or {}
+    given, metadata = run_info.get("invocation_params") or {}, run_info.get("metadata") or {}
     names = (metadata.get("ls_model_name"), given.get("model"), given.get("model_name"))
     return next((name for name in names if isinstance(name, str) and name), UNKNOWN)

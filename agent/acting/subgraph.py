@@ -108,10 +108,10 @@ def choose(state: ActState, runtime: Runtime[Any]) -> Update:
     spent = turn.prompt_tokens + turn.completion_tokens
     if acting.chooser is None or chosen >= acting.equipment.max_subtasks or spent >= acting.equipment.tokens:
         return {}
-    made, usage, fault = chosen_call(acting, acting.chooser, graph, runs)
+    call, usage, fault = chosen_call(acting, acting.chooser, graph, runs)
     notes = " ".join(filter(None, (turn.note, fault)))
     turn = turn.with_usage(usage).model_copy(update={"note": notes})
-    calls = [] if made is None else [_with_key(acting, turn, made, known)]
+    calls = [] if call is None else [_with_key(acting, turn, call, known)]
     return {"turn": turn, "calls": tuple(calls), "chosen": chosen + 1}
 
 
@@ -153,11 +153,11 @@ def make_calls(state: ActState, runtime: Runtime[Any]) -> Update:
     config = merge_configs(get_config(), {"callbacks": [spending]})
     begun = time.monotonic()
     until = begun + acting.equipment.seconds - state.get("spent", 0.0)
-    told = {run.key for run in runs}
+    reported = {run.key for run in runs}
 
     def make(one: Call) -> ToolRun:
         run = run_call(acting, turn, one, completed, until, config)
-        return run.model_copy(update={"earlier": run.earlier and run.key not in told})
+        return run.model_copy(update={"earlier": run.earlier and run.key not in reported})
 
     calls = state.get("calls", ())
     for one in calls:
@@ -166,10 +166,10 @@ def make_calls(state: ActState, runtime: Runtime[Any]) -> Update:
         )
     with ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="taskloom-act") as pool:
         contexts = [copy_context() for _ in calls]  # here: a thread of the pool has none of the run
-        made = tuple(pool.map(lambda context, one: context.run(make, one), contexts, calls))
+        new_runs = tuple(pool.map(lambda context, one: context.run(make, one), contexts, calls))
     return {
         "turn": turn.with_usage(spending.usage),
-        "runs": (*runs, *made), "calls": (), "variables": acting.shared.changes(),
+        "runs": (*runs, *new_runs), "calls": (), "variables": acting.shared.changes(),
         "spent": state.get("spent", 0.0) + time.monotonic() - begun,
     }  # fmt: skip
 
@@ -177,16 +177,16 @@ def make_calls(state: ActState, runtime: Runtime[Any]) -> Update:
 def record(state: ActState, runtime: Runtime[Any]) -> Update:
     """Bring what came of the calls into the tasks."""
     _, graph = _working_state(state, runtime)
-    turn, made = state["turn"], dict[str, TaskNode]()
+    turn, changed = state["turn"], dict[str, TaskNode]()
     runs = list(state.get("runs", ()))
     for number in range(state.get("recorded", 0), len(runs)):
         for operation in operations(graph, runs[number]):
             outcome = apply(graph, operation, turn=turn.number, said=turn.utterance)
             graph = outcome.graph
-            made |= {key: graph[key] for key in outcome.changed}
+            changed |= {key: graph[key] for key in outcome.changed}
             if outcome.changed:
                 runs[number] = runs[number].model_copy(update={"task": outcome.changed[0]})
-    return {"changed": made, "runs": tuple(runs), "recorded": len(runs)}
+    return {"changed": changed, "runs": tuple(runs), "recorded": len(runs)}
 
 
 def finish(state: ActState, runtime: Runtime[Any]) -> Update:
@@ -214,8 +214,8 @@ def _working_state(state: ActState, runtime: Runtime[Any]) -> tuple[Acting, Task
     """What the run works with, and the tasks as they are by now."""
     acting: Acting = runtime.context
     acting.shared.restore(state.get("variables", {}))
-    made = state.get("changed", {})
-    return acting, acting.view.graph.with_nodes(made.values()) if made else acting.view.graph
+    changed = state.get("changed", {})
+    return acting, acting.view.graph.with_nodes(changed.values()) if changed else acting.view.graph
 
 
 def _equipped(acting: Acting, one: Call) -> Equipped:
@@ -229,7 +229,7 @@ def _from_slots(
 
     Of the latter only what has no side effects is called, so that the calls it began find their places.
     """
-    made, again = {(run.call.tool, run.call.place) for run in runs}, acting.equipment.rerun == "do"
+    called, again = {(run.call.tool, run.call.place) for run in runs}, acting.equipment.rerun == "do"
     lost = [entry for entry in known if entry.task in graph]
     roots = dict.fromkeys((*acting.roots, *(graph.root(entry.task).id for entry in lost)))
     calls = [
@@ -238,7 +238,7 @@ def _from_slots(
             graph, roots, acting.equipment.registry, user=acting.user, schemas=acting.view.schemas,
             above=acting.above, again=again,
         )
-        if (equipped.name, place.task) not in made
+        if (equipped.name, place.task) not in called
     ]  # fmt: skip
     return [
         one for one in calls
@@ -262,8 +262,8 @@ def _decisions(decision: Decision, count: int) -> tuple[CallDecision, ...]:
     Where there are too many, which is meant for which call is not known: all are rejected.
     """
     if len(decision.decisions) > count:
-        told = f"{len(decision.decisions)} decisions on {count} call{'s' if count != 1 else ''}"
-        refused = CallDecision(type="reject", message=f"there were {told}, so none of them counts")
+        counts = f"{len(decision.decisions)} decisions on {count} call{'s' if count != 1 else ''}"
+        refused = CallDecision(type="reject", message=f"there were {counts}, so none of them counts")
         return (refused,) * count
     if not decision.decisions:
         return (CallDecision(type="approve" if decision.approve else "reject"),) * count
@@ -285,7 +285,7 @@ def _with_args(acting: Acting, one: Call, action: EditedAction) -> Call:
 
 
 def _open_results(graph: TaskGraph, runs: Iterable[ToolRun]) -> tuple[TaskNode, ...]:
-    """The tasks whose results could not be had in this turn."""
+    """The tasks without a result in this turn."""
     missing = dict.fromkeys(
         run.task for run in runs if run.status in ("failed", "unknown") and run.task and not run.call.fault
     )

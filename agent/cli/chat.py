@@ -145,9 +145,9 @@ class Chat:
         try:
             action(line)
         except Exception as error:  # which of them can be told, `explain` says; all others go on
-            if (told := explain(error, self.home)) is None:
+            if (message := explain(error, self.home)) is None:
                 raise
-            self.console.print(failure(told), style="red")
+            self.console.print(failure(message), style="red")
 
     def _say(self, words: str, context: Context | None = None) -> None:
         self._turn(lambda stream: self.app.talk(words, thread=self.thread, context=context or self.context,
@@ -164,7 +164,8 @@ class Chat:
         if self._next:  # the user is at something else by now
             return False
         self.console.print(safe(approval.question), style="yellow")
-        self.console.print(f"  {safe(', '.join(approval.tasks))}", style="dim")
+        if any(task not in approval.question for task in approval.tasks):
+            self.console.print(f"  {safe(', '.join(approval.tasks))}", style="dim")
         return self._yes()
 
     def _decide(self, request: ActionRequest) -> CallDecision:
@@ -257,8 +258,8 @@ class Chat:
     def _why(self, words: str) -> None:
         if node := self._task(words):
             graph = self.app.tasks(self.thread)
-            told = answer(graph, Question(kind="why", tasks=(node.id,), about=node.title))
-            brief = Brief(utterance="", graph=graph, turn=Turn(), answers=(told,))
+            reason = answer(graph, Question(kind="why", tasks=(node.id,), about=node.title))
+            brief = Brief(utterance="", graph=graph, turn=Turn(), answers=(reason,))
             self.console.print(safe("".join(TemplateResponder().respond(brief))))
 
     def _good(self, _: str) -> None:

@@ -18,8 +18,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """What each takes, and what it does."""
 
 PLAIN = {
-    "help": "/help", "what can you do": "/help", "undo": "/undo", "tasks": "/tasks", "history": "/history",
-    "quit": "/quit", "exit": "/quit",
+    "help": "/help", "undo": "/undo", "tasks": "/tasks", "history": "/history", "quit": "/quit",
+    "help me": "/help", "commands": "/help", "what can you do": "/help", "what can i do": "/help",
+    "what can i say": "/help", "how does this work": "/help", "show tasks": "/tasks", "list tasks": "/tasks",
+    "show history": "/history", "exit": "/quit", "q": "/quit", ":q": "/quit",
 }  # fmt: skip
 """Words that mean a command where they are all that is typed."""
 
@@ -35,4 +37,5 @@ def command_of(line: str) -> str:
     """The command that a line is, with what follows its name; '' for something said."""
     if line.startswith("/"):
         return line
-    return PLAIN.get(" ".join(line.lower().split()).rstrip("?!. "), "")
+    words = " ".join(line.lower().split())
+    return "/help" if words == "?" else PLAIN.get(words.rstrip("?!. "), "")

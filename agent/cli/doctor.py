@@ -52,8 +52,8 @@ def findings(given: Settings) -> Iterator[Finding]:
         yield _reading(given)
     if given.embeddings:
         where = _without_secrets(given.openai_base_url or "https://api.openai.com/v1")
-        told = f"by {given.embeddings} at {where}, which is sent all that is remembered"
-        yield Finding("embeddings", None, told)
+        text = f"by {given.embeddings} at {where}, which is sent all that is remembered"
+        yield Finding("embeddings", None, text)
     yield _home(given.home)
     yield _database(given) if given.database_url is None else _postgres(given)
     yield from _memory(given)
@@ -86,11 +86,11 @@ def _spans(given: Settings) -> Finding:
         there = False
     if not there:
         return Finding("spans", False, NEEDED.format("its exporter"))
-    told = "with what users say" if given.tracing_text else "without a user's words"
+    content = "with what users say" if given.tracing_text else "without a user's words"
     where = given.otlp_traces_endpoint or given.otlp_endpoint
     if where is None:
-        return Finding("spans", None, f"go to the tracer provider of the process, {told}")
-    return Finding("spans", None, f"are sent to {_without_secrets(where)}, {told}")
+        return Finding("spans", None, f"go to the tracer provider of the process, {content}")
+    return Finding("spans", None, f"are sent to {_without_secrets(where)}, {content}")
 
 
 def _mode(given: Settings) -> str:
@@ -142,9 +142,9 @@ OTHERWISE = "take another model, or read without one (TASKLOOM_READER=local)"
 
 def _reading(given: Settings) -> Finding:
     """Whether the model reads a plain sentence as it would in a turn, which takes its timeout at most."""
+    from taskloom.agent.graph.wiring import chat_models
     from taskloom.agent.models.chat import Meter, ModelFault, Unreachable, Unusable
     from taskloom.agent.models.interpreter import ModelInterpreter
-    from taskloom.agent.models.openai import chat_model
     from taskloom.memory.tasks import TaskGraph, TaskNode
 
     plan = TaskGraph([
@@ -154,7 +154,7 @@ def _reading(given: Settings) -> Finding:
     ])  # fmt: skip
     meter, begun = Meter(), time.monotonic()
     try:
-        interpreter = ModelInterpreter(chat_model(given), _Nobody())
+        interpreter = ModelInterpreter(chat_models(given)(given.model), _Nobody())
         reading = interpreter.read_by_model(SENTENCE, View(plan, turn=2), meter)
     except Unusable:
         wrong = "answers, but not in the form of steps, also when told what is wrong"
@@ -168,13 +168,13 @@ def _reading(given: Settings) -> Finding:
         f"in {seconds:.1f} s ({usage.model_calls} request{'' if usage.model_calls == 1 else 's'}, "
         f"{usage.prompt_tokens} + {usage.completion_tokens} tokens)"
     )
-    if not _as_meant(reading):
+    if not _reads_as_expected(reading):
         wrong = f"follows the form, but misread a plain sentence {cost}"
         return Finding("reading", False, f"{given.model} {wrong}: {OTHERWISE}")
     return Finding("reading", True, f"{given.model} read a sentence {cost}")
 
 
-def _as_meant(reading: Reading) -> bool:
+def _reads_as_expected(reading: Reading) -> bool:
     """Whether the sentence was read by the model, and as it is meant."""
     moved = any(
         step.act == "set" and "june 12" in (value or "").lower()
@@ -254,7 +254,7 @@ def _memory(given: Settings) -> Iterator[Finding]:
     from taskloom.memory.outbox import OutboxError
     from taskloom.memory.store import StoreBusyError, StoreError
 
-    longterm = longterm_of(given, wait=TIMEOUT, told=str)
+    longterm = longterm_of(given, wait=TIMEOUT, notify=str)
     if longterm is None:
         yield Finding("memory", None, "off (TASKLOOM_MEMORY=1 turns it on)")
         return
@@ -273,11 +273,11 @@ def _memory(given: Settings) -> Iterator[Finding]:
     try:
         waiting = longterm.outbox.waiting()
         failed = [one for one in waiting if one.error]
-        told = f"{len(waiting)} record{'' if len(waiting) == 1 else 's'} to be written"
+        text = f"{len(waiting)} record{'' if len(waiting) == 1 else 's'} to be written"
         if failed:
-            yield Finding("outbox", False, f"{told}; the last error: {failed[-1].error}")
+            yield Finding("outbox", False, f"{text}; the last error: {failed[-1].error}")
         else:
-            yield Finding("outbox", True, told)
+            yield Finding("outbox", True, text)
     except (OutboxError, MissingLibraryError) as error:
         yield Finding("outbox", False, str(error))
     finally:
@@ -297,8 +297,8 @@ def _tools(given: Settings) -> Finding:
         return Finding("tools", False, str(error))
     try:
         marked = sum(one.side_effects for one in loaded.registry.values())
-        told = f", {marked} with side effects" if marked else ""
-        return Finding("tools", True, f"{len(loaded.registry)} in {given.tools}{told}")
+        marks = f", {marked} with side effects" if marked else ""
+        return Finding("tools", True, f"{len(loaded.registry)} in {given.tools}{marks}")
     finally:
         loaded.close()
 

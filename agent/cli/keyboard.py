@@ -56,7 +56,7 @@ class Keyboard:
                 return line
 
     def _stopped(self, typed: str) -> None:
-        """Ctrl-C was pressed: what was typed can be had back by the arrow upwards."""
+        """Ctrl-C was pressed: the arrow up brings back what was typed."""
         if typed.strip():
             self._talk.history.append_string(typed)
         elif self._warned:
@@ -64,6 +64,10 @@ class Keyboard:
         else:
             print(HOW_TO_LEAVE)  # noqa: T201  # beside the prompt, as the prompt itself
         self._warned = not typed.strip()
+
+
+_SLASHED = [f"{name} " if wants else name for name, (wants, _) in COMMANDS.items()]
+"""The commands, and room for what one takes."""
 
 
 class Names(Completer):
@@ -78,7 +82,8 @@ class Names(Completer):
         text = document.text_before_cursor
         command, space, rest = text.partition(" ")
         if not space:
-            yield from _begun(command, (*COMMANDS, *(word for word in PLAIN if " " not in word)))
+            words = (word for word in PLAIN if word.isalpha() and len(word) > 1)
+            yield from _begun(command, (*_SLASHED, *words))
         if COMMANDS.get(command.lower(), ("", ""))[0].strip("[]") == "FILE":
             yield from self._files.get_completions(Document(rest), complete_event)
             return

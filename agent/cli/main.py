@@ -145,7 +145,7 @@ def _converse(
     keyboard = Keyboard()
     name = thread or next(name for name in thread_names() if not thread_exists(given.home, name))
 
-    def made() -> Chat:
+    def make_chat() -> Chat:
         from taskloom.agent.threads.taskloom import Taskloom
 
         from .chat import Chat
@@ -156,7 +156,7 @@ def _converse(
 
     new = given.database_url is None and thread_exists(given.home, name) is False
     at = Place(name, user or "local", given.home, new=new)
-    with Opening(made) as opening:
+    with Opening(make_chat) as opening:
         converse(opening, keyboard, out, at)
 
 
@@ -180,8 +180,8 @@ def run(
     """Play a script: a JSON list of utterances.
 
     {"session": "next"} in the list starts a new thread of the same user. Nothing is kept unless --thread or
-    --user is given. Nothing is asked. With --json the last turn's cost has in it what long-term memory cost
-    beside the turns, and tells it as "memory".
+    --user is given. Nothing is asked. With --json the cost of the last turn includes that of long-term
+    memory, which is shown as "memory", too.
     """
     from .script import play, read_script
 
@@ -222,7 +222,7 @@ def demo(
         typer.Option("--delay", min=0, max=60, help="Seconds after each turn; default 2, 0 off a terminal."),
     ] = None,
 ) -> None:
-    """Play a talk, and draw the task tree as it changes. Needs no key and keeps nothing."""
+    """Play a dialogue, and draw the task tree as it changes. Needs no key and keeps nothing."""
     from importlib.resources import files
     from time import sleep
 
@@ -269,8 +269,8 @@ app.registered_commands += threads.registered_commands  # in the order of the he
 def doctor(as_json: AsJson = False) -> None:
     """Look at what is configured and whether it works.
 
-    With a model, one sentence is sent to it, to see whether it can follow the form that readings have; that
-    takes TASKLOOM_MODEL_TIMEOUT seconds at most. Shows no secret. Exit code 1 where something is wrong.
+    With a model, one sentence is sent to it, to see whether it answers in the form that is needed;
+    that takes TASKLOOM_MODEL_TIMEOUT seconds at most. No secret is shown. Exit code 1 if something is wrong.
     """
     from .doctor import findings
 
@@ -309,12 +309,12 @@ def _fail(error: Exception) -> NoReturn:
         home = Settings().home
     except ValueError:
         home = None
-    told = explain(error, home)
-    if told is None:
+    message = explain(error, home)
+    if message is None:
         first = (str(error).splitlines() or [""])[0][:200]
-        told = (
+        message = (
             f"unexpected {type(error).__name__}: {first}: please report it with what `taskloom --debug` says"
         )
-    typer.echo(f"taskloom: {safe(told)}", err=True)
+    typer.echo(f"taskloom: {safe(message)}", err=True)
     wrong = isinstance(error, InputError | FileNotFoundError | IsADirectoryError)
     raise typer.Exit(WRONG if wrong else FAILED)

@@ -32,21 +32,24 @@ def mcp(
     ] = None,
     http: Annotated[bool, typer.Option("--http", help="Serve HTTP instead of one client.")] = False,
     host: Annotated[
-        str | None, typer.Option("--host", metavar="ADDRESS", help=f"With --http: where; default {HOST}.")
+        str | None, typer.Option("--host", metavar="ADDRESS", help=f"With --http: address; default {HOST}.")
     ] = None,
     port: Annotated[
-        int | None, typer.Option("--port", min=1, max=65535, help=f"With --http: default {PORT}.")
+        int | None, typer.Option("--port", min=1, max=65535, help=f"With --http: port; default {PORT}.")
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="With --http: another name that it has."),
+        typer.Option(
+            "--allow-host", metavar="NAME", help="With --http: another host name that it answers to."
+        ),
     ] = None,
 ) -> None:
     """Serve the plan of a thread, and what is remembered of its user, to agents (Model Context Protocol).
 
-    Its tools change the plan in words or by operation, ask it, take changes back, and remember, recall and
-    forget. Any number of these may serve one thread at a time, beside `taskloom chat`. Over HTTP it wants the
-    key of TASKLOOM_MCP_KEY as a bearer token, if that is set; without one it serves this machine only.
+    Its tools change the plan, in words or by operation, answer questions on it, undo changes, and remember,
+    recall and forget. Any number of servers may serve one thread at a time, beside `taskloom chat`. Over
+    HTTP it asks for the key of TASKLOOM_MCP_KEY as a bearer token, if that is set; without one it serves
+    this machine only.
     """
     from .problems import InputError
 

@@ -24,7 +24,7 @@ LOCAL = "local"  # the user of a context that names none
 
 memory = typer.Typer(
     name="memory",
-    help="What is remembered of a user across threads: look at it, take it along, forget it.",
+    help="What is remembered of a user across threads: list, search, export or forget it.",
     epilog=examples(
         "taskloom memory list", 'taskloom memory search "hotel in Bergen"', "taskloom memory stats"
     ),
@@ -187,7 +187,7 @@ def export(
     path: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Default: standard output.")] = None,
     user: User = LOCAL,
 ) -> None:
-    """Write all records, one JSON object a line, and before them how many steps their policies count."""
+    """Write all records, one JSON object a line, after one with the number of steps so far."""
     from taskloom.memory.records import Stream
     from taskloom.memory.shown import escaped
 
@@ -268,7 +268,7 @@ def stats(as_json: AsJson = False) -> None:
 def reembed(
     user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Default: all users.")] = None,
 ) -> None:
-    """Make the index anew with the embeddings in use, after TASKLOOM_EMBEDDINGS was changed."""
+    """Rebuild the index with the embeddings in use, after TASKLOOM_EMBEDDINGS was changed."""
     with opened_memory(LOCAL if user is None else user) as longterm:
         count = longterm.store.reembed(user)
     typer.echo(f"Embedded {_count(count)} anew." if count else "All is embedded with the embeddings in use.")
@@ -293,7 +293,7 @@ def _longterm(given: Settings) -> Iterator[LongTerm]:
     """Long-term memory; another process that is at it is waited for, as long as for a thread, and told of."""
     from taskloom.agent.graph.wiring import longterm_of
 
-    longterm = longterm_of(given, wait=given.lock_timeout, told=_told)
+    longterm = longterm_of(given, wait=given.lock_timeout, notify=_notice)
     if longterm is None:
         raise _wrong("long-term memory is off: TASKLOOM_MEMORY=1 turns it on")
     try:
@@ -302,7 +302,7 @@ def _longterm(given: Settings) -> Iterator[LongTerm]:
         longterm.close()
 
 
-def _told(text: str) -> None:
+def _notice(text: str) -> None:
     typer.echo(f"{text[:1].upper()}{text[1:]}.", err=True)
 
 
@@ -320,14 +320,14 @@ def _await_turn(opened: Taskloom, thread: str, wait: float) -> None:
     except ThreadBusyError:
         if wait <= 1.0:
             raise
-    _told(f"a turn is running on thread {thread!r}: waiting for it, {wait:g} s at most")
+    _notice(f"a turn is running on thread {thread!r}: waiting for it, {wait:g} s at most")
     with opened.still(thread, wait):
         return
 
 
 def _check(user: str) -> None:
     if not user.strip():
-        raise typer.BadParameter("a user has a name", param_hint="--user")
+        raise typer.BadParameter("give the name of a user", param_hint="--user")
 
 
 def _wrong(message: str) -> Exception:

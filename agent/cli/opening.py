@@ -77,15 +77,15 @@ class Opening:
                 self._go_on()
                 import_module(name)
             self._go_on()
-            made = self._make()
+            chat = self._make()
         except Exception as error:  # noqa: BLE001  # raised where the talk is wanted
             self._talk.set_exception(error)
             return
         finally:
             gc.freeze()
             gc.enable()
-        self._talk.set_result(made)
-        for load in made.app.loads:
+        self._talk.set_result(chat)
+        for load in chat.app.loads:
             if self._left.is_set() or self._wanted.is_set():
                 return
             with suppress(Exception):  # the turn that needs it tells
@@ -139,9 +139,9 @@ def _ready(opening: Opening, out: Console, home: Path) -> Chat | None:
     try:
         return opening.talk()
     except Exception as error:  # which of them can be told, `explain` says; all others go on
-        if (told := explain(error, home)) is None:
+        if (message := explain(error, home)) is None:
             raise
-        out.print(failure(told), style="red")
+        out.print(failure(message), style="red")
         return None
 
 

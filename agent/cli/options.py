@@ -92,7 +92,7 @@ def context_for(user: str | None, schemas: Path | None) -> Context:
 def named_user(user: str | None) -> str | None:
     """The user, if they can be called so."""
     if user is not None and not user.strip():
-        raise typer.BadParameter("a user has a name", param_hint="--user")
+        raise typer.BadParameter("give the name of a user", param_hint="--user")
     return user
 
 

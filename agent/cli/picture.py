@@ -266,11 +266,11 @@ def _outline(graph: TaskGraph, key: str | None, gone: bool) -> Iterator[str]:
         return
     yield "<ul>"
     for node in parts:
-        told = _text(node.title if node.value in (None, node.title) else f"{node.title}: {node.value}")
+        label = _text(node.title if node.value in (None, node.title) else f"{node.title}: {node.value}")
         notes = [node.id, *([_NOTES[node.status]] if node.status in _NOTES else [])]
         notes += [f"after {', '.join(node.depends_on)}"] if node.depends_on else []
         notes += ["may be outdated"] if node.stale_since is not None and node.active else []
-        text = told if node.active else f'<span class="gone">{told}</span>'
+        text = label if node.active else f'<span class="gone">{label}</span>'
         yield f"<li>{text} <small>{' · '.join(notes)}</small>"
         yield from _outline(graph, node.id, gone)
         yield "</li>"

@@ -51,9 +51,9 @@ def resuming(thread: str, user: str = "local") -> str:
     return f"Resume with: {safe(f'{program()} chat --thread {quote(thread)}{who}')}"
 
 
-def failure(told: str) -> str:
+def failure(message: str) -> str:
     """What did not work, where the talk goes on."""
-    return f"That did not work: {safe(told)}."
+    return f"That did not work: {safe(message)}."
 
 
 # ---- tasks ----------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def thread_list(threads: Iterable[ThreadInfo], width: int = 80) -> RenderableTyp
 def table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> RenderableType:
     """Rows as a table; numbers to the right, the last column takes what room is left, on one line."""
     rows, left = list(rows), console().width
-    made = Table(box=None, pad_edge=False, show_edge=False, header_style="dim")
+    grid = Table(box=None, pad_edge=False, show_edge=False, header_style="dim")
     for name in columns:
         cells = [safe(str(row[name])) for row in rows]
         numbers = all(isinstance(row[name], int) for row in rows)
@@ -215,12 +215,12 @@ def table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> Rende
         if name == columns[-1]:
             room = min(room, max(left, cell_len(name)))
         left -= room + 2  # the space between columns
-        made.add_column(
+        grid.add_column(
             name, justify="right" if numbers else "left", width=room, no_wrap=True, overflow="ellipsis"
         )
     for row in rows:
-        made.add_row(*(safe(str(row[name])) for name in columns))
-    return made
+        grid.add_row(*(safe(str(row[name])) for name in columns))
+    return grid
 
 
 # ---- streaming ------------------------------------------------------------------------------------

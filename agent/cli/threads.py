@@ -164,11 +164,11 @@ def prune(
     dry: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete the saved states of turns long past.
+    """Delete saved states of turns of long ago.
 
     A thread stays as it is: its tasks with their whole history, all that was said, what can be undone. What
-    goes is the way back to its state of then (LangGraph's time travel). Exit code 1 where a thread has to
-    stay as it is, such as one in use; the others are done.
+    is lost is going back to those states (LangGraph's time travel). Exit code 1 if a thread could not be
+    pruned, such as one in use; the others are.
     """
     from .problems import InputError
 
@@ -196,7 +196,7 @@ def prune(
         )
     else:
         for one in done:
-            typer.echo(_told(one, dry=dry))
+            typer.echo(_pruned_line(one, dry=dry))
         if not names:
             typer.echo("No threads yet.")
         if before is not None and after is not None and after < before:
@@ -275,7 +275,7 @@ def _file_bytes(given: Settings) -> int | None:
     return sum(path.stat().st_size for path in given.home.glob("threads.sqlite*"))
 
 
-def _told(one: Pruned, *, dry: bool) -> str:
+def _pruned_line(one: Pruned, *, dry: bool) -> str:
     if not one.gone.checkpoints:
         return f"{one.thread}: nothing to prune, {_count(one.turns, 'turn')} kept."
     went = "would go" if dry else "went"

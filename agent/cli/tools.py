@@ -80,13 +80,13 @@ def try_tool(
     name: Name,
     given: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PARAMETER=VALUE...", help="JSON, or words as they are."),
+        typer.Argument(metavar="PARAMETER=VALUE...", help="Values are JSON, or text as it is."),
     ] = None,
     config: Config = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before side effects.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Call one tool, outside of any task. Nothing is written down of it, and nothing kept."""
+    """Call one tool, outside of any task. Neither the call nor its result is kept."""
     from taskloom.tools.calls import call, validated
     from taskloom.tools.errors import ToolError
     from taskloom.tools.shared import Shared
@@ -171,8 +171,8 @@ def _show(found: Iterable[Equipped]) -> None:
             *marks,
         ]
         out.print(f"{safe(one.name)}{': ' if parts else ''}{'; '.join(parts)}")
-        told = safe(" ".join(one.tool.description.split())[:200])
-        out.print(fill(told, out.width - 1, initial_indent="    ", subsequent_indent="    "))
+        description = safe(" ".join(one.tool.description.split())[:200])
+        out.print(fill(description, out.width - 1, initial_indent="    ", subsequent_indent="    "))
 
 
 def _named(loaded: Loaded, name: str) -> Equipped:

@@ -60,10 +60,10 @@ def _record(info: ThreadInfo) -> dict[str, Any]:
 
 
 def usage(thread: Thread = None, as_json: AsJson = False) -> None:
-    """Tell the calls and tokens of models by model, of one thread or of all, those of inner agents too.
+    """Show model calls and tokens by model, of one thread or of all, inner agents included.
 
-    With the prices of TASKLOOM_PRICES, what that cost. What long-term memory costs beside the turns is of no
-    thread, and not in it.
+    With prices in TASKLOOM_PRICES, the cost too. Calls that long-term memory makes outside of turns belong
+    to no thread, and are not counted.
     """
     from taskloom.agent.turn.reading import added
 

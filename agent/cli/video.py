@@ -318,7 +318,7 @@ def _eyes(*, bounded: bool = True) -> Eyes | None:
     if given.model in ("", "rules"):
         return None
     from taskloom.agent.models.eyes import CALLS, Eyes
-    from taskloom.agent.models.openai import chat_model
+    from taskloom.agent.graph.wiring import chat_models
 
     return Eyes(chat_model(given, given.model), CALLS if bounded else None)
 
@@ -332,13 +332,13 @@ def _watched(
     given = settings()
     if given.model in ("", "rules"):
         return None, None
-    from taskloom.agent.models.openai import chat_model
+    from taskloom.agent.graph.wiring import chat_models
     from taskloom.agent.models.watching import WatchError, watch
 
     known = recordings.all() if which is None else [recordings.named(which)]
     names = {one.name: one.end_ms for one in known}
     try:
-        chat, pictured = chat_model(given, given.model), recordings.pictured(which)
+        chat, pictured = chat_models(given)(given.model), recordings.pictured(which)
         return watch(question, recordings, chat, names, eyes=eyes, pictured=pictured), None
     except WatchError as error:
         typer.echo(_safe(f"I answer without the model: {error}."), err=True)

@@ -55,12 +55,12 @@ def _is_unanswered(turn: Turn, graph: TaskGraph) -> bool:
         return True
     if not turn.answers or turn.known:
         return not turn.operations and turn.utterance.rstrip().endswith("?")
-    for told in turn.answers:
-        found = [part for key in told.tasks if key in graph for part in graph.subtree(key)]
+    for answer in turn.answers:
+        found = [part for key in answer.tasks if key in graph for part in graph.subtree(key)]
         says = content(" ".join(f"{spoken(node.name)} {node.title} {node.value or ''}" for node in found))
-        if any(node.stale_since is not None for node in found) or not content(told.question.about) <= says:
+        if any(node.stale_since is not None for node in found) or not content(answer.question.about) <= says:
             return True
-        if told.question.slot or (not found and told.verdict is None):
+        if answer.question.slot or (not found and answer.verdict is None):
             return True
     return False
 
@@ -86,10 +86,10 @@ def act_node(services: Services) -> RunnableLambda[State, Update]:
         )
         bounded: RunnableConfig = {**config, "recursion_limit": acting.equipment.rounds * STEPS}
         # Not around the node: LangGraph looks for graphs within it in what its function refers to.
-        with observing("act", state) as told:
+        with observing("act", state) as note_update:
             ended = inner.invoke(begun, bounded, context=acting)
             update: Update = {"turn": ended["turn"]}
-            told(update)
+            note_update(update)
         for channel, given in (("tasks", ended.get("changed")), ("shared", ended.get("variables"))):
             if given:
                 update[channel] = given
@@ -119,8 +119,8 @@ def _acting(state: State, runtime: Runtime[Context], services: Services, equipme
 
 def _preceding_context(messages: Sequence[BaseMessage]) -> str:
     """What an agent that calls this one tells right before its request, see `tools.agents.inner_agent`."""
-    told = messages[-2] if len(messages) > 1 and isinstance(messages[-1], HumanMessage) else None
-    return str(told.text) if isinstance(told, SystemMessage) else ""
+    before = messages[-2] if len(messages) > 1 and isinstance(messages[-1], HumanMessage) else None
+    return str(before.text) if isinstance(before, SystemMessage) else ""
 
 
 def _restated_task(change: Change) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def check_key(given: Settings) -> None:
     if _PEM not in key:
         return
     if "PRIVATE KEY" in key:
-        raise KeyFault("is a private key, which is for who makes tokens")
+        raise KeyFault("is a private key, which only makes tokens: give the public one")
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
@@ -96,7 +96,7 @@ async def authenticate(
     shown = _shown({_text(name).lower(): _text(value) for name, value in headers.items()})
     user = _by_key(shown, given) or _by_token(shown, given)
     if not user:
-        raise Refused(401, "a key that is known is needed, as x-api-key, or a bearer token")
+        raise Refused(401, "a known key is needed, as x-api-key or as a bearer token")
     return {"identity": user, "is_authenticated": True}
 
 
@@ -138,13 +138,13 @@ def _by_token(shown: str, given: Settings) -> str:
     key = given.jwt_key.get_secret_value()
     public = _PEM in key
     try:
-        told = jwt.decode(
+        claims = jwt.decode(
             shown, key, algorithms=[*(_SIGNED if public else _SECRET)], audience=given.jwt_audience,
             options={"require": ["exp", "sub"], "verify_aud": given.jwt_audience is not None},
         )  # fmt: skip
     except (jwt.PyJWTError, ValueError, OverflowError):  # these of times that are none
         return ""
-    user = str(told["sub"])
+    user = str(claims["sub"])
     return user if user.isprintable() else ""
 
 
@@ -188,8 +188,8 @@ async def own_part(ctx: Auth.types.AuthContext, value: MutableMapping[str, Any])
 def _mark(ctx: Auth.types.AuthContext, value: MutableMapping[str, Any]) -> None:
     """Write the owner over whatever the metadata of a request says."""
     if ctx.action in ("create", "update", "create_run"):
-        if (told := value.get("metadata")) is None:
-            told = value["metadata"] = {}
+        if (metadata := value.get("metadata")) is None:
+            metadata = value["metadata"] = {}
         # The server looks at the same object, also where it is empty.
-        told.pop("created_by", None)
-        told["owner"] = ctx.user.identity
+        metadata.pop("created_by", None)
+        metadata["owner"] = ctx.user.identity

@@ -71,8 +71,8 @@ def open_journal(given: Settings) -> StoredJournal:
 def _table(url: SecretStr, name: str, schema: Sequence[str], error: type[Exception]) -> PostgresTable:
     """A table in PostgreSQL. schema: the statements that make it, with {number} for its counter."""
     statements = [statement.format(number=_NUMBER) for statement in schema]
-    made: PostgresTable = postgres().PostgresTable(url.get_secret_value(), name, statements, error)
-    return made
+    table: PostgresTable = postgres().PostgresTable(url.get_secret_value(), name, statements, error)
+    return table
 
 
 def has_journal(given: Settings) -> bool:

@@ -57,7 +57,7 @@ from .services import Services
 from .writing import THANKS, streamed, write_reply
 
 FOCUS = 12  # tasks kept in focus
-MISSED = 20  # turns for which answers tell that a message was not understood
+MISSED = 20  # turns after which an answer no longer says that a message was not understood
 _log = logging.getLogger(__name__)
 
 
@@ -185,12 +185,12 @@ def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Servi
     return {"turn": turn.model_copy(update=update)}
 
 
-def _without_itself(told: Answer, turn: int) -> Answer:
+def _without_itself(given: Answer, turn: int) -> Answer:
     """An answer that does not cite the question: what was never so was not spoken of by asking for it."""
-    verdict = told.verdict
+    verdict = given.verdict
     if verdict is None or verdict.kind != "never" or verdict.since != turn:
-        return told
-    return told.model_copy(update={"verdict": verdict.model_copy(update={"since": None, "said": ""})})
+        return given
+    return given.model_copy(update={"verdict": verdict.model_copy(update={"since": None, "said": ""})})
 
 
 def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
@@ -248,16 +248,19 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
 
 
 def _missed(last: Turn) -> tuple[tuple[int, str], ...]:
-    """What was not taken in up to a turn, in the turns before the next one; `last`: that turn."""
+    """What was not understood up to a turn and no answer has said so yet; `last`: that turn."""
     agreed = any(step.act == "yes" for step in last.steps)
-    before = last.missed[:-1] if agreed else last.missed
+    before = () if _left_out(last) else last.missed[:-1] if agreed else last.missed
     unread = any(step.act == "unsure" for step in last.steps) and not any(one.changed for one in last.changes)
     found = (*before, (last.number, last.utterance)) if unread else before
     return tuple(one for one in found if one[0] + MISSED > last.number)
 
 
 def _left_out(turn: Turn) -> str:
-    """What an answer lacks: what the user said in turns before and nobody understood; '' for nothing."""
+    """What an answer lacks: what the user said in turns before and nobody understood; '' for nothing.
+
+    It is said once: see `_missed`.
+    """
     if not (turn.answers and turn.missed and turn.by != "model"):
         return ""
     more = f" and {len(turn.missed) - 1} more of your messages" if len(turn.missed) > 1 else ""
@@ -320,8 +323,8 @@ def _tell(
 ) -> bool:
     """Have facts made of turns, the last ones, when they are due; whether all of them were taken."""
     pairs = last_exchanges(state.get("messages", ()), len(turns))
-    told = exchanges_of(turns, pairs, memory.thread)
-    return memory.session(told, graph, closed=closed, ended=ended)
+    exchanges = exchanges_of(turns, pairs, memory.thread)
+    return memory.session(exchanges, graph, closed=closed, ended=ended)
 
 
 def apologise(state: State, error: NodeError, runtime: Runtime[Context]) -> Command[Literal["respond"]]:
@@ -332,8 +335,8 @@ def apologise(state: State, error: NodeError, runtime: Runtime[Context]) -> Comm
     turn, speaker = turn_of(state), context_of(runtime).speaker
     if error.node == "decompose":
         turn = Turn(number=turn.number + 1, user=speaker)
-    why = str(error.error) if isinstance(error.error, SchemaError) else type(error.error).__name__
-    reply = f"Something went wrong while I read that ({why}). Nothing was changed."
+    why = f" ({error.error})" if isinstance(error.error, SchemaError) else ""  # the caller's, who can mend it
+    reply = f"Something went wrong while I read that{why}, so I changed nothing. Please try it again."
     update = {"operations": (), "question": None, "reply": reply}
     return Command(update={"owner": speaker, "turn": turn.model_copy(update=update)}, goto="respond")
 
@@ -346,8 +349,8 @@ def _focus_of(turn: Turn) -> tuple[str, ...]:
     found: list[str] = []
     for change in reversed(turn.changes):
         found += [key for key in change.changed if key not in change.stale]
-    for told in turn.answers:
-        found += told.tasks
+    for one in turn.answers:
+        found += one.tasks
     return tuple(dict.fromkeys(found))
 
 

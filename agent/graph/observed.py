@@ -20,9 +20,9 @@ def observed(name: str, node: Callable[..., Any]) -> Callable[..., Any]:
     """A node, with a span for each time that it runs; what it did is the turn's too."""
 
     def run(state: State, runtime: Runtime[Context]) -> Any:
-        with observing(name, state) as told:
+        with observing(name, state) as note_update:
             update = node(state, runtime)
-            told(update)
+            note_update(update)
         return update
 
     return run
@@ -42,14 +42,14 @@ def observing(name: str, state: State) -> Iterator[Callable[[Any], None]]:
         for one in (seen, whole):
             one.note(turn=number)
 
-        def told(update: Any) -> None:
+        def note_update(update: Any) -> None:
             after = update.get("turn") if isinstance(update, dict) else None
             if isinstance(after, Turn):
                 _note(seen, before if before.number == number else Turn(), after)
                 _note(whole, Turn(), after)
 
         try:
-            yield told
+            yield note_update
         except GraphBubbleUp:  # it asks for an approval
             seen.interrupt()
             raise

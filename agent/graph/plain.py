@@ -49,7 +49,7 @@ class DamagedError(RuntimeError):
 
 
 @contextmanager
-def damage_told() -> Iterator[None]:
+def damage_named() -> Iterator[None]:
     """Whatever reading a checkpoint fails with, it is one error; a database's own pass.
 
     Raises:
@@ -81,7 +81,7 @@ class PlainSerializer(JsonPlusSerializer):
             UnknownTypeError: it holds a model that is none of the state's.
             DamagedError: it holds one that is not right, or cannot be read.
         """
-        with damage_told():
+        with damage_named():
             return models(self._inner.loads_typed(data))
 
     def with_msgpack_allowlist(self, extra_allowlist: Any) -> PlainSerializer:  # noqa: ARG002
@@ -93,9 +93,9 @@ def plain_saver(saver: BaseCheckpointSaver[Any]) -> BaseCheckpointSaver[Any]:
     """The same saver, that is given plain data; a shallow copy, as `with_allowlist` makes one."""
     if isinstance(saver.serde, PlainSerializer):
         return saver
-    made = copy(saver)
-    made.serde = PlainSerializer(saver.serde)
-    return made
+    copied = copy(saver)
+    copied.serde = PlainSerializer(saver.serde)
+    return copied
 
 
 def plain(value: Any) -> Any:
@@ -120,7 +120,7 @@ def _escaped(value: dict[Any, Any]) -> dict[Any, Any]:
     return {_TYPE: _DICT, _DICT: value} if _TYPE in value else value
 
 
-def _inside(value: Any, change: Any, done: Any = lambda made: made) -> Any:
+def _inside(value: Any, change: Any, done: Any = lambda changed: changed) -> Any:
     """A value with what is in it changed; done: is given a changed dict."""
     if type(value) is dict:
         return done({key: change(one) for key, one in value.items()})

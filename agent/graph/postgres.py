@@ -71,10 +71,10 @@ def explained(url: str) -> Iterator[None]:
     try:
         yield
     except (psycopg.Error, PoolTimeout) as error:
-        raise DatabaseError(told(place, error)) from error
+        raise DatabaseError(failure_text(place, error)) from error
 
 
-def told(place: str, error: Exception) -> str:
+def failure_text(place: str, error: Exception) -> str:
     """What is said of an error. psycopg's words hold no password of a URL that `place_of` let pass."""
     words = " ".join(str(error).split()) or type(error).__name__
     return f"{place} failed: {words}: check that it is running, and TASKLOOM_DATABASE_URL"
@@ -96,7 +96,7 @@ set_config('idle_session_timeout', '0', false)"""
 
 @contextmanager
 def advisory_lock(given: str, *names: str, wait: float) -> Iterator[bool]:
-    """Hold a lock of the database's; gives whether it could be had within some seconds.
+    """Hold a lock of the database's; gives whether it was free within some seconds.
 
     It has a connection of its own, as one of a pool would be missed there, and ends with that.
 
@@ -155,7 +155,7 @@ def address_of(connection: Any) -> str:
         with connection.connection() as lent:
             return _address(lent.info)
     if isinstance(connection, AsyncConnectionPool):
-        raise TypeError("the connections of this pool are of an event loop")
+        raise TypeError("the connections of this pool belong to an event loop")
     return _address(connection.info)
 
 
@@ -237,14 +237,17 @@ class PostgresTable:
     @contextmanager
     def writing(self) -> Iterator[Rows]:
         """One change: kept as a whole when this ends, or not at all."""
-        with self._told(), self._pool.connection() as connection, connection.transaction():
+        with self._errors_translated(), self._pool.connection() as connection, connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_key("table", self._name),))
             yield Rows(connection)
 
     @contextmanager
     def alone(self) -> Iterator[bool]:
         """Keep others out who want the same, whatever is written meanwhile; gives whether they let one in."""
-        with self._told(), advisory_lock(self._url, "alone", self._name, wait=self._wait) as taken:
+        with (
+            self._errors_translated(),
+            advisory_lock(self._url, "alone", self._name, wait=self._wait) as taken,
+        ):
             yield taken
 
     def scrub(self) -> None:
@@ -255,8 +258,8 @@ class PostgresTable:
         self._pool.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _errors_translated(self) -> Iterator[None]:
         try:
             yield
         except (psycopg.Error, PoolTimeout) as error:
-            raise self._error(told(self.place, error)) from error
+            raise self._error(failure_text(self.place, error)) from error

@@ -169,15 +169,15 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
 
         patience: seconds that a run waits for another one on its thread; 0 refuses at once.
         """
-        made = cls.__new__(cls)
-        vars(made).update(vars(compiled), patience=patience)
-        return made
+        graph = cls.__new__(cls)
+        vars(graph).update(vars(compiled), patience=patience)
+        return graph
 
     def copy(self, update: dict[str, Any] | None = None) -> Self:
         """See `Pregel.copy`."""
-        made = super().copy(update)
-        made.patience = self.patience
-        return made
+        graph = super().copy(update)
+        graph.patience = self.patience
+        return graph
 
     def stream(
         self,

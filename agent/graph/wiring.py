@@ -21,7 +21,7 @@ from taskloom.agent.telemetry.configured import watch_as_configured
 from taskloom.agent.turn.reading import Interpreter, View
 from taskloom.agent.turn.schemas import SchemaError
 from taskloom.memory.embed import Embedder
-from taskloom.memory.lease import WAIT, Told
+from taskloom.memory.lease import WAIT, Notify
 from taskloom.memory.policies import Policy
 from taskloom.memory.store import Store
 from taskloom.memory.tasks import TaskGraph
@@ -37,7 +37,15 @@ if TYPE_CHECKING:
     from taskloom.agent.recall.recordings import Recordings
     from taskloom.tools.loading import Loaded
 
-__all__ = ["JOURNAL", "OUTBOX", "default_services", "equipment_of", "loaded_tools", "longterm_of"]
+__all__ = [
+    "JOURNAL",
+    "OUTBOX",
+    "chat_models",
+    "default_services",
+    "equipment_of",
+    "loaded_tools",
+    "longterm_of",
+]
 
 NO_MODEL = ("", "rules")
 MEMORY = "memory"  # under the home
@@ -60,7 +68,7 @@ def default_services(
         from taskloom.agent.models.langchain import name_of
 
         given = given.model_copy(update={"model": name_of(model)})
-    template, chats = TemplateResponder(), _chats(given, model)
+    template, chats = TemplateResponder(), chat_models(given, model)
     memory = longterm_of(given, chats, kept=kept)
     local = packaged_reader()
     alone = English(ExperiencedInterpreter(local))
@@ -97,7 +105,7 @@ def _loads(given: Settings, reader: Interpreter, memory: LongTerm | None) -> tup
     return (read, opened) if given.embeddings else (read, opened, partial(_embedder(given), ("trip",)))
 
 
-def _chats(given: Settings, own: BaseChatModel | None = None) -> Callable[[str], ChatModel]:
+def chat_models(given: Settings, own: BaseChatModel | None = None) -> Callable[[str], ChatModel]:
     """Gives the chat model of a name: one for all who use it, so that all know when it does not answer.
 
     own: the application's, which has the name that is in the settings.
@@ -179,7 +187,7 @@ def loaded_tools(given: Settings, own: BaseChatModel | None = None, memory: Long
         return chat_client(given)
 
     kept = memory or longterm_of(given)
-    embedder, chats = cache(partial(_embedder, given)), _chats(given, own)
+    embedder, chats = cache(partial(_embedder, given)), chat_models(given, own)
     asked = model if own is not None or given.model not in NO_MODEL else None
 
     def recordings(longterm: LongTerm, user: str, seconds: float) -> Recordings:
@@ -209,7 +217,7 @@ def longterm_of(
     *,
     kept: bool = True,
     wait: float = WAIT,
-    told: Told | None = None,
+    notify: Notify | None = None,
 ) -> LongTerm | None:
     """Long-term memory as the settings want it, under their home; nothing is opened yet.
 
@@ -218,7 +226,7 @@ def longterm_of(
         chats: gives the chat model of a name, where others use it too.
         kept: whether there will be later sessions.
         wait: seconds until another process must have let go of an embedded memory.
-        told: is told where that takes a while; the log without one.
+        notify: is told where that takes a while; the log without one.
     """
     if not given.memory:
         return None
@@ -228,14 +236,14 @@ def longterm_of(
 
         if given.chroma_url:
             return ChromaStore.server(given.chroma_url, _embedder(given))
-        more = {} if told is None else {"told": told}
+        more = {} if notify is None else {"notify": notify}
         return ChromaStore.embedded(given.home / MEMORY, _embedder(given), wait=wait, **more)
 
     @cache
     def narrator() -> Narrator:
         from taskloom.agent.models.narrator import Narrator
 
-        return Narrator((chats or _chats(given))(given.model))
+        return Narrator((chats or chat_models(given))(given.model))
 
     policy = Policy(
         addition=given.experience_addition,

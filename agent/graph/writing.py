@@ -82,8 +82,8 @@ def _wants_model(brief: Brief) -> bool:
 
     That is what tools gave, now or before, and answers to questions of no kind.
     """
-    told = [brief.graph[key] for answer in brief.answers for key in answer.tasks if key in brief.graph]
-    by_tools = bool(brief.turn.tool_runs) or any(node.source.startswith("tool:") for node in told)
+    nodes = [brief.graph[key] for answer in brief.answers for key in answer.tasks if key in brief.graph]
+    by_tools = bool(brief.turn.tool_runs) or any(node.source.startswith("tool:") for node in nodes)
     return brief.style == "model" or (brief.style == "auto" and (brief.turn.asks_freely or by_tools))
 
 

@@ -42,7 +42,7 @@ _TELLING = word_set(
     abbiamo voglio vorrei posso devo non con per senza ma anche questo questa ciao grazie domani oggi
     ieri comprare prenotare eu você nós quem não com uma para meu minha olá obrigado obrigada amanhã
     hoje quero preciso comprar ik jij wij jullie hebben heb niet een het met voor maar ook naar mijn
-    hallo dank morgen vandaag kopen wil graag bedankt"""
+    hallo dank morgen vandaag kopen wil graag bedankt tag beaucoup"""
 ) - word_set("will as am no on me sea sei hay con ma per sin sur non morgen")
 """Words of French, German, Spanish, Italian, Portuguese and Dutch that names seldom have."""
 

@@ -88,7 +88,11 @@ class _Briefing:
         answered = self.turn.tool_runs or self.brief.answers or self.turn.question or self.turn.proposals
         if self.turn.noted and not (moved or answered):
             yield f"Kept in mind for later: {' '.join(quoted(line, 300) for line in self.turn.noted)}"
-        elif not moved and (self._meant() or not (self.turn.changes or answered)) and not self.turn.question:
+        elif (
+            not moved
+            and (self._mentioned() or not (self.turn.changes or answered))
+            and not self.turn.question
+        ):
             yield self._unmoved()
 
     def _unmoved(self) -> str:
@@ -97,7 +101,7 @@ class _Briefing:
         lost = [step.target for step in steps if step.target and step.task is None and step.act != "unsure"]
         if not steps:
             return f"{'Only talk' if self.turn.steps else 'Nothing was changed'}: nothing to note."
-        if self._meant():
+        if self._mentioned():
             return "Nothing was changed: it is so already."
         if lost:
             return f"Nothing was changed: the plan has no {_cut([quoted(one, 80) for one in lost], 4)}."
@@ -156,7 +160,9 @@ class _Briefing:
         """The tasks of the plan that the turn is about, with those that use what has changed."""
         graph = self.graph
         users = [user for key in sorted(self.changed) for user in graph.dependents.get(key, ())]
-        about = dict.fromkeys([*self.turn.facts, *users[:FEW], *([] if self.turn.facts else self._meant())])
+        about = dict.fromkeys(
+            [*self.turn.facts, *users[:FEW], *([] if self.turn.facts else self._mentioned())]
+        )
         nodes = [graph[key] for key in about if key in graph and graph[key].active]
         crowded = any(len(change.changed) > 3 for change in self.turn.changes)
         if nodes and (crowded or any(node.id not in self.listed for node in nodes)):
@@ -164,7 +170,7 @@ class _Briefing:
             nodes.sort(key=lambda node: (len(node.id), node.id))
             yield from self._tree(nodes[:MANY])
 
-    def _meant(self) -> list[str]:
+    def _mentioned(self) -> list[str]:
         """Ids of what the steps mean, with its parts: what to tell of where there was nothing to do."""
         steps = [step for step in self.turn.steps if step.act not in ("ask", "chat", "unsure", "yes", "no")]
         keys = [key for step in steps for key in (step.task, step.within_task) if key and key in self.graph]

@@ -121,7 +121,7 @@ class ReportedFaults:
     """The faults that the user was told of and that are not over; safe to use from threads of execution."""
 
     def __init__(self) -> None:
-        self._told: set[tuple[object, str]] = set()
+        self._reported: set[tuple[object, str]] = set()
         self._guard = Lock()
 
     def first(self, fault: ModelFault, activity: Activity) -> bool:
@@ -138,14 +138,14 @@ class ReportedFaults:
             case _:
                 until = "answered"
         with self._guard:
-            new = (fault.args, until) not in self._told
-            self._told.add((fault.args, until))
+            new = (fault.args, until) not in self._reported
+            self._reported.add((fault.args, until))
         return new
 
     def over(self, what: Activity | Literal["answered"]) -> None:
         """The endpoint has answered, or an answer could be used for an activity."""
         with self._guard:
-            self._told = {(words, until) for words, until in self._told if until != what}
+            self._reported = {(words, until) for words, until in self._reported if until != what}
 
 
 class ChatModel(Protocol):

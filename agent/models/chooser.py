@@ -50,9 +50,9 @@ class ModelChooser:
             "additionalProperties": False,
         }  # fmt: skip
 
-        def read(told: Mapping[str, Any]) -> Choice:
+        def read(parsed: Mapping[str, Any]) -> Choice:
             try:
-                choice = Choice.model_validate(told)
+                choice = Choice.model_validate(parsed)
             except ValidationError as error:
                 raise ToolError(faults(error)) from error
             if choice.tool != NO_TOOL and choice.tool not in names:
@@ -69,11 +69,11 @@ class ModelChooser:
         self, situation: Situation, choice: Choice, schema: Mapping[str, Any], check: Check
     ) -> tuple[dict[str, Any], Usage]:
         """See `Chooser`."""
-        told = dict(situation.tools)[choice.tool]
+        description = dict(situation.tools)[choice.tool]
         lines = [
             *_lines(situation, tools=False),
             f"Subtask: {quoted(choice.subtask, 500)}",
-            f"Tool {choice.tool}: {quoted(told, 1000)}",
+            f"Tool {choice.tool}: {quoted(description, 1000)}",
             f"Its parameters: {json.dumps(schema.get('properties', {}), ensure_ascii=False)}",
         ]
         messages = [SystemMessage(prompts.PARAMETERS), HumanMessage("\n".join(lines))]
@@ -107,12 +107,12 @@ class ModelChooser:
 
 def _json(answer: str) -> dict[str, Any]:
     try:
-        told = json_of(answer, as_is=True)
+        parsed = json_of(answer, as_is=True)
     except WireError as error:
         raise ToolError(str(error)) from error
-    if not isinstance(told, dict):
+    if not isinstance(parsed, dict):
         raise ToolError("it is not a JSON object")
-    return told
+    return parsed
 
 
 def _lines(situation: Situation, *, tools: bool = True) -> list[str]:
@@ -125,5 +125,5 @@ def _lines(situation: Situation, *, tools: bool = True) -> list[str]:
         lines += ["Done in this turn:", *(quoted(line, 3000) for line in situation.completed)]
     lines += [situation.passages] if situation.passages else []
     if tools:
-        lines += ["Tools:", *(f"{name}: {quoted(told, 400)}" for name, told in situation.tools)]
+        lines += ["Tools:", *(f"{name}: {quoted(description, 400)}" for name, description in situation.tools)]
     return lines

@@ -23,14 +23,14 @@ def example(experience: Experience) -> str:
     the object would not be read as the same again.
     """
     try:
-        meant = [Step.model_validate({**step, "text": experience.text}) for step in experience.execution]
-        told = _json({"steps": [dict(_wire(step)) for step in meant]})
-        read = steps_of(told, experience.text, TaskGraph(), ())
+        steps = [Step.model_validate({**step, "text": experience.text}) for step in experience.execution]
+        text = _json({"steps": [dict(_wire(step)) for step in steps]})
+        read = steps_of(text, experience.text, TaskGraph(), ())
     except (ValidationError, WireError):  # what was done was no reading, or nothing that a model can write
         return ""
-    if list(map(_content, read)) != list(map(_content, meant)):
+    if list(map(_content, read)) != list(map(_content, steps)):
         return ""
-    return f"{_json(experience.text)} {told}"
+    return f"{_json(experience.text)} {text}"
 
 
 def _wire(step: Step) -> Iterator[tuple[str, Any]]:

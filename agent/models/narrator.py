@@ -125,16 +125,16 @@ class Narrator:
                 f"{number} wanted: {quoted(one.question or one.slot, 150)} from {whence}: "
                 f"{quoted(one.pair.question, 150)} {quoted(one.pair.answer, 150)}"
             )
-        for told in self._asked(prompts.JUDGE, "\n".join(lines), _SCORES, "scores"):
+        for parsed in self._asked(prompts.JUDGE, "\n".join(lines), _SCORES, "scores"):
             try:
-                entry, score = int(told["entry"]), float(told["score"])
+                entry, score = int(parsed["entry"]), float(parsed["score"])
             except (KeyError, TypeError, ValueError):
                 entry, score = 0, 0.0
             if 1 <= entry <= len(best) and 0 <= score <= 1:
                 scores[best[entry - 1]] = score
             else:
                 _log.warning("a score of the model cannot be used")
-                _log.debug("it is %r", told)
+                _log.debug("it is %r", parsed)
         return scores
 
     def _asked(self, prompt: str, text: str, schema: dict[str, Any], name: str) -> list[dict[str, Any]]:
@@ -142,11 +142,11 @@ class Narrator:
         messages = [SystemMessage(prompt), HumanMessage(text)]
         try:
             answer = self.chat.ask(messages, schema, self.meter, time.monotonic() + self.chat.patience)
-            told = json_of(answer)
+            parsed = json_of(answer)
         except (ModelFault, WireError) as fault:
             _log.warning("the model did not help with long-term memory: %s", fault)
             return []
-        listed = told.get(name) if isinstance(told, dict) else None
+        listed = parsed.get(name) if isinstance(parsed, dict) else None
         return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 

@@ -196,21 +196,21 @@ class PatientModel(ABC):
     ) -> Generator[str, None, None]:
         """The pieces that are not empty, at least one."""
         meter.request(self.settings.model)
-        told, end = "", None
+        text, end = "", None
         with self._chunks(messages, deadline) as chunks:
             while True:
-                with self._faults(meter, late=TOO_LONG if told else LATE):
+                with self._faults(meter, late=TOO_LONG if text else LATE):
                     chunk = next(chunks, None)
                 if chunk is None:
                     break
                 seen.note(**meter.tokens(chunk.usage_metadata))
                 end = _end(chunk.response_metadata) or end
                 if piece := str(chunk.text):
-                    told = told.strip() or piece  # whether there is any, not all of it
+                    text = text.strip() or piece  # whether there is any, not all of it
                     yield piece
         if end is None and self.tells_its_end:
             raise Unreachable("the connection to the model broke off")
-        _check_end(end, told)
+        _check_end(end, text)
 
     # ---- faults ---------------------------------------------------------------------------------
 
@@ -333,8 +333,8 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def _status(error: Exception) -> int | None:
     """The HTTP status that an error tells, wherever its class keeps it; None where it tells no failure."""
-    told = (getattr(error, "status_code", None), getattr(_response(error), "status_code", None))
-    return next((status for status in told if isinstance(status, int) and 300 <= status < 600), None)
+    codes = (getattr(error, "status_code", None), getattr(_response(error), "status_code", None))
+    return next((status for status in codes if isinstance(status, int) and 300 <= status < 600), None)
 
 
 def _response(error: Exception) -> object:

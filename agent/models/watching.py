@@ -180,17 +180,17 @@ def watch(
                 return Watched(text, tuple(step.sources), number, usage, tuple(shown.looks), shown.missed)
             if step.act == "look" and not sees:
                 raise ToolError("there are no pictures to look at")
-            told = _looked(step, recordings, shown)
+            observation = _looked(step, recordings, shown)
         except Unusable as fault:
-            said, told = fault.text, f"that could not be used: {fault.why}"
+            said, observation = fault.text, f"that could not be used: {fault.why}"
         except ModelFault as fault:
             raise WatchError(str(fault), shown.looks, shown.missed) from fault
         except ToolError as error:
-            told = f"that cannot be done: {error}"
+            observation = f"that cannot be done: {error}"
         if last:
-            why = told
+            why = observation
             break
-        talk += [AIMessage(said or "(nothing)"), HumanMessage(told[:SHOWN])]
+        talk += [AIMessage(said or "(nothing)"), HumanMessage(observation[:SHOWN])]
     why = f"the model gave no answer from what it was shown ({why[:200]})"
     raise WatchError(why, shown.looks, shown.missed)
 
@@ -198,12 +198,12 @@ def watch(
 def _asked(question: str, names: Mapping[str, int], pictured: Sequence[str]) -> list[BaseMessage]:
     """What the model is asked; with pictures it is offered to look at them."""
     known = (f"{quoted(name, 80)} ({clock(length)})" for name, length in names.items())
-    told = [f"Recordings: {', '.join(known)}"]
+    lines = [f"Recordings: {', '.join(known)}"]
     if pictured:
-        told.append(f"With pictures: {', '.join(quoted(name, 80) for name in pictured)}")
-    told.append(f"Question: {quoted(question, 2_000)}")
+        lines.append(f"With pictures: {', '.join(quoted(name, 80) for name in pictured)}")
+    lines.append(f"Question: {quoted(question, 2_000)}")
     prompt = _PROMPT.format(look=_LOOK if pictured else "")
-    return [SystemMessage(prompt), HumanMessage("\n".join(told))]
+    return [SystemMessage(prompt), HumanMessage("\n".join(lines))]
 
 
 def _read(said: str) -> _Step:

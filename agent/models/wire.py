@@ -109,8 +109,8 @@ def steps_of(reply: str, utterance: str, graph: TaskGraph, ids: Sequence[str]) -
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the object"
         raise WireError(f"{where}: {first['msg']}") from error
-    made = {fold(step.title) for step in wire.steps if step.title}
-    reader = _Reader(utterance, graph, ids, made)
+    new_titles = {fold(step.title) for step in wire.steps if step.title}
+    reader = _Reader(utterance, graph, ids, new_titles)
     steps: list[Step] = []
     for number, step in enumerate(_apart(wire.steps), 1):
         try:
@@ -277,8 +277,10 @@ _MAKING: frozenset[Verb] = frozenset(("task", "add", "need", "order", "ask", "ye
 class _Reader:
     """Turns what a model wrote into steps, its task numbers into ids."""
 
-    def __init__(self, utterance: str, graph: TaskGraph, ids: Sequence[str], made: Collection[str]) -> None:
-        self.utterance, self.graph, self.ids, self.made = utterance, graph, ids, made
+    def __init__(
+        self, utterance: str, graph: TaskGraph, ids: Sequence[str], new_titles: Collection[str]
+    ) -> None:
+        self.utterance, self.graph, self.ids, self.new_titles = utterance, graph, ids, new_titles
 
     def steps(self, wire: _Step) -> Iterator[Step]:
         """One step for each task that is meant."""
@@ -397,7 +399,7 @@ class _Reader:
 
     def _check_known(self, name: str, words: str) -> None:
         """Refuse words for a place that is neither in the plan nor made by the message."""
-        if not words or not self.graph or fold(words) in self.made:
+        if not words or not self.graph or fold(words) in self.new_titles:
             return
         if not matching(self.graph, words, gone=True, limit=1):
             raise WireError(f"{name}: there is no task {words[:60]}; make it first, or is it a slot?")

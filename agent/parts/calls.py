@@ -152,23 +152,23 @@ def _operation(graph: TaskGraph, call: _Call) -> Operation | str:
         case AddTask():
             return _addition(graph, call)
         case UpdateTask(task=task, status="removed"):
-            return Remove(task=_meant(graph, task))
+            return Remove(task=_task_id(graph, task))
         case UpdateTask(task=task, title=title, value=value, status=status):
-            return Update(task=_meant(graph, task), title=title, value=value, status=status)
+            return Update(task=_task_id(graph, task), title=title, value=value, status=status)
         case CompleteTask(task=task):
-            return _completion(graph, _meant(graph, task))
+            return _completion(graph, _task_id(graph, task))
         case LinkTasks(task=task, after=after, remove=remove):
             kind = Unlink if remove else Link
-            return kind(task=_meant(graph, task), on=_meant(graph, after))
+            return kind(task=_task_id(graph, task), on=_task_id(graph, after))
         case CheckTasks(task=task, value=value):
-            return _checked(graph, _meant(graph, task, gone=True) if task else None, value)
+            return _checked(graph, _task_id(graph, task, gone=True) if task else None, value)
         case TaskHistory(task=task):
-            return _life(graph, _meant(graph, task, gone=True))
+            return _life(graph, _task_id(graph, task, gone=True))
         case _:
             return Undo()
 
 
-def _meant(graph: TaskGraph, name: str, *, gone: bool = False) -> str:
+def _task_id(graph: TaskGraph, name: str, *, gone: bool = False) -> str:
     """The id of the task that an id or a title names."""
     if name in graph:
         return name
@@ -184,14 +184,14 @@ def _meant(graph: TaskGraph, name: str, *, gone: bool = False) -> str:
 
 
 def _addition(graph: TaskGraph, call: AddTask) -> Add:
-    parent = _meant(graph, call.part_of) if call.part_of else None
+    parent = _task_id(graph, call.part_of) if call.part_of else None
     title = " ".join(call.title.split())
     for other in graph.parts(parent):
         if other.title.casefold() == title.casefold():
             raise _Unclear(f"{other.id} is that already; update_task changes it")
     name = "_".join(re.findall(r"\w+", title.casefold()))[:60] or "task"
     slot = free_slot(graph, parent, f"{graph[parent].name}.{name}" if parent else name)
-    after = tuple(dict.fromkeys(_meant(graph, one) for one in call.after))
+    after = tuple(dict.fromkeys(_task_id(graph, one) for one in call.after))
     return Add(slot=slot, title=title, value=call.value, parent=parent, depends_on=after)
 
 
@@ -210,8 +210,8 @@ def _checked(graph: TaskGraph, task: str | None, value: str | None) -> str:
     if value is not None:
         tasks = (task,) if task else ()
         verdict = answer(graph, Question(kind="claim", tasks=tasks, value=value)).verdict
-        told = verdict.model_dump(exclude_defaults=True) if verdict else {"kind": "unknown"}
-        return "; ".join(f"{name}: {text}" for name, text in told.items())
+        fields = verdict.model_dump(exclude_defaults=True) if verdict else {"kind": "unknown"}
+        return "; ".join(f"{name}: {text}" for name, text in fields.items())
     if task is not None:
         needs = answer(graph, Question(kind="needs", tasks=(task,))).tasks
         rests = answer(graph, Question(kind="dependents", tasks=(task,))).tasks

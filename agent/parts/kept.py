@@ -55,7 +55,7 @@ ID = 10  # characters of a record's id that are shown
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CallResult:
     """What to tell of a call. refused: nothing was changed."""
 
     text: str
@@ -76,7 +76,7 @@ class ThreadPlan:
         """Carry out one of `calls.CALLS`, and tell what became of it; for `task_memory_tools`."""
         return self.carry_out(name, args).text
 
-    def carry_out(self, name: str, args: Mapping[str, Any]) -> Told:
+    def carry_out(self, name: str, args: Mapping[str, Any]) -> CallResult:
         """Carry out one of `calls.CALLS`; it is on disk when this returns.
 
         Raises:
@@ -93,9 +93,9 @@ class ThreadPlan:
             change(self._opened.tasks(self._thread), 0)
         else:
             self._opened.revise(change, thread=self._thread, context=self._context)
-        return Told(done[0].text, done[0].refused)
+        return CallResult(done[0].text, done[0].refused)
 
-    def say(self, text: str) -> Told:
+    def say(self, text: str) -> CallResult:
         """Say something, see `Taskloom.talk`; gives the reply.
 
         Raises:
@@ -105,7 +105,7 @@ class ThreadPlan:
         self._opened.check_access(self._thread, self._context)
         if waiting := self._opened.pending(self._thread):
             raise UndecidedError(self._thread, waiting.question)
-        return Told(self._opened.talk(text, thread=self._thread, context=self._context).reply)
+        return CallResult(self._opened.talk(text, thread=self._thread, context=self._context).reply)
 
 
 class UserMemory:
@@ -117,7 +117,7 @@ class UserMemory:
     def __init__(self, longterm: LongTerm, *, user: str, thread: str) -> None:
         self._longterm, self._user, self._thread = longterm, user, thread
 
-    def carry_out(self, name: str, args: Mapping[str, Any]) -> Told:
+    def carry_out(self, name: str, args: Mapping[str, Any]) -> CallResult:
         """Carry out one of MEMORY_CALLS.
 
         Raises:
@@ -126,7 +126,7 @@ class UserMemory:
         try:
             call = MEMORY_CALLS[name].model_validate(dict(args))
         except ValidationError as error:
-            return Told(refusal(error), refused=True)
+            return CallResult(refusal(error), refused=True)
         match call:
             case Remember(text=text):
                 return self._remember(text)
@@ -136,19 +136,19 @@ class UserMemory:
                 return self._forget(ids)
         raise AssertionError(name)
 
-    def _remember(self, text: str) -> Told:
+    def _remember(self, text: str) -> CallResult:
         words = " ".join(text.split())
         if not words:
-            return Told("refused: text: there are no words", refused=True)
-        facts = facts_told(words, self._thread)
+            return CallResult("refused: text: there are no words", refused=True)
+        facts = facts_in(words, self._thread)
         self._longterm.tell(self._user, facts)
-        return Told("\n".join(_line(fact) for fact in facts))
+        return CallResult("\n".join(_line(fact) for fact in facts))
 
-    def _recall(self, query: str, limit: int) -> Told:
+    def _recall(self, query: str, limit: int) -> CallResult:
         hits = self._longterm.like(self._user, query, limit=limit)
-        return Told("\n".join(_line(hit.record) for hit in hits) or "nothing like that is remembered")
+        return CallResult("\n".join(_line(hit.record) for hit in hits) or "nothing like that is remembered")
 
-    def _forget(self, ids: list[str]) -> Told:
+    def _forget(self, ids: list[str]) -> CallResult:
         found = {}
         for key in ids:
             records = self._longterm.named(self._user, key) if key else ()
@@ -156,13 +156,13 @@ class UserMemory:
                 why = (
                     f"{len(records)} ids begin so; give more of it" if records else "there is no such record"
                 )
-                return Told(f"refused: {key[:80]!r}: {why}", refused=True)
+                return CallResult(f"refused: {key[:80]!r}: {why}", refused=True)
             found[records[0].id] = records[0]
         self._longterm.drop(self._user, [*found])
-        return Told("\n".join(f"forgotten: {_line(record)}" for record in found.values()))
+        return CallResult("\n".join(f"forgotten: {_line(record)}" for record in found.values()))
 
 
-def facts_told(text: str, thread: str) -> tuple[Fact, ...]:
+def facts_in(text: str, thread: str) -> tuple[Fact, ...]:
     """What sentences tell, as facts of the moment: with whom they are about if all of them can be read so.
 
     Each gets an id of its own, so that what was superseded can come to be true again.

@@ -54,10 +54,10 @@ def _plan(opened: Taskloom, user: str, thread: str) -> str:
 def _outline(graph: TaskGraph, node: TaskNode, depth: int) -> list[str]:
     """A task and its parts, a line each."""
     mark = {"done": "x", "filled": "x", "proposed": "?"}.get(node.status, " ")
-    told = node.title if node.value in (None, node.title) else f"{node.title}: {node.value}"
+    label = node.title if node.value in (None, node.title) else f"{node.title}: {node.value}"
     after = f" (after {', '.join(node.depends_on)})" if node.depends_on else ""
     stale = " (out of date)" if node.stale_since is not None else ""
-    line = f"{'  ' * depth}- [{mark}] {node.id} {_line(told)}{after}{stale}"
+    line = f"{'  ' * depth}- [{mark}] {node.id} {_line(label)}{after}{stale}"
     return [line, *(one for part in graph.parts(node.id) for one in _outline(graph, part, depth + 1))]
 
 

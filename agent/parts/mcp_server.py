@@ -19,7 +19,7 @@ from taskloom.agent.telemetry.spans import span
 from taskloom.memory.shown import safe
 
 from .calls import ASKING, CALLS
-from .kept import MEMORY_CALLS, Say, ThreadPlan, Told, UserMemory
+from .kept import MEMORY_CALLS, CallResult, Say, ThreadPlan, UserMemory
 
 SAY = "say"
 GUIDE = """A plan that outlives this conversation, and what is remembered of its user. add_task, update_task,
@@ -42,24 +42,24 @@ def mcp_server(plan: ThreadPlan, memory: UserMemory | None) -> Server[Any, Any]:
     server: Server[Any, Any] = Server("taskloom", version=version("taskloom"), instructions=GUIDE)
     tools = offered(memory=memory is not None)
 
-    def call(name: str, args: dict[str, Any]) -> Told:
+    def call(name: str, args: dict[str, Any]) -> CallResult:
         if name == SAY:
             return plan.say(args["text"])
         if memory is not None and name in MEMORY_CALLS:
             return memory.carry_out(name, args)
         if name in CALLS:
             return plan.carry_out(name, args)
-        return Told(f"refused: there is no tool {name[:80]!r}", refused=True)
+        return CallResult(f"refused: there is no tool {name[:80]!r}", refused=True)
 
     known = {tool.name for tool in tools}
 
-    def seen(name: str, args: dict[str, Any], traceparent: str) -> Told:
+    def seen(name: str, args: dict[str, Any], traceparent: str) -> CallResult:
         """The same, for those who watch. traceparent: of the span that the client makes it in."""
         with span("call", name if name in known else "unknown", remote=traceparent) as one:
-            told = call(name, args)
-            one.note(refused_calls=int(told.refused))
-            one.say(arguments=args, result=told.text)
-        return told
+            result = call(name, args)
+            one.note(refused_calls=int(result.refused))
+            one.say(arguments=args, result=result.text)
+        return result
 
     @server.list_tools()  # type: ignore[no-untyped-call, untyped-decorator]  # the SDK's
     async def list_tools() -> list[Tool]:
@@ -68,8 +68,10 @@ def mcp_server(plan: ThreadPlan, memory: UserMemory | None) -> Server[Any, Any]:
     @server.call_tool()  # type: ignore[untyped-decorator]  # the SDK's
     async def call_tool(name: str, args: dict[str, Any]) -> CallToolResult:
         traceparent = getattr(server.request_context.meta, "traceparent", None)
-        told = await to_thread.run_sync(partial(seen, name, _cleaned(args), str(traceparent or "")))
-        return CallToolResult(content=[TextContent(type="text", text=safe(told.text))], isError=told.refused)
+        result = await to_thread.run_sync(partial(seen, name, _cleaned(args), str(traceparent or "")))
+        return CallToolResult(
+            content=[TextContent(type="text", text=safe(result.text))], isError=result.refused
+        )
 
     return server
 

@@ -116,14 +116,14 @@ def _tool(name: str) -> BaseTool:
             graph = carry_out(graph, earlier["name"], earlier["args"], turn).graph
         given = {key: value for key, value in args.items() if key in CALLS[name].model_fields}
         done = carry_out(graph, name, given, turn)
-        told = ToolMessage(
+        message = ToolMessage(
             done.text,
             tool_call_id=runtime.tool_call_id,
             name=name,
             status="error" if done.refused else "success",
         )
         changes = {"plan": called(name, given, turn)} if done.graph is not graph else {}
-        return Command(update={**changes, "messages": [told]})
+        return Command(update={**changes, "messages": [message]})
 
     kind = CALLS[name]
     return StructuredTool.from_function(

@@ -76,10 +76,10 @@ class UserStore(BaseStore):
         puts = {(op.namespace, op.key): op for op in asked if isinstance(op, PutOp)}
         for op in asked:
             self._check(op)
-        made = {op.key: _fact(op.key, op.value) for op in puts.values() if op.value is not None}
+        facts = {op.key: _fact(op.key, op.value) for op in puts.values() if op.value is not None}
         self._longterm.flush(self._user)
         results = [self._result(op) for op in asked]
-        self._put(made)
+        self._put(facts)
         self._delete(puts.values())
         return results
 
@@ -119,12 +119,12 @@ class UserStore(BaseStore):
 
     # ---- what is done ---------------------------------------------------------------------------
 
-    def _put(self, made: Mapping[str, Fact]) -> None:
-        for record in self._longterm.store.get(self._user, [*made]).values():
+    def _put(self, facts: Mapping[str, Fact]) -> None:
+        for record in self._longterm.store.get(self._user, [*facts]).values():
             if not isinstance(record, Fact):
                 raise UnfitError(f"{record.id!r} is the key of a task: take another one")
-        if made:
-            self._longterm.put(self._user, [*made.values()])
+        if facts:
+            self._longterm.put(self._user, [*facts.values()])
 
     def _delete(self, puts: Iterable[PutOp]) -> None:
         places = {op.key: op.namespace for op in puts if op.value is None}
@@ -223,9 +223,9 @@ def _value(record: AnyRecord) -> dict[str, Any]:
 
 def _like(values: Mapping[Place, Mapping[str, dict[str, Any]]]) -> InMemoryStore:
     """A store of LangGraph's with these values: filters and lists are done by its own rules."""
-    made = InMemoryStore()
-    made.batch([PutOp(place, key, value) for place, held in values.items() for key, value in held.items()])
-    return made
+    store = InMemoryStore()
+    store.batch([PutOp(place, key, value) for place, held in values.items() for key, value in held.items()])
+    return store
 
 
 def _check_key(key: str) -> None:

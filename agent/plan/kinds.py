@@ -34,8 +34,8 @@ def kind_of(graph: TaskGraph, root: str, schemas: Sequence[TaskSchema]) -> TaskS
     already. Verbs as 'book' and 'find' only break ties, and so do, last, the schemas' order.
     """
     node = graph[root]
-    told, parts = _words(f"{node.title} {node.slot}"), own_parts(graph, root)
-    return _best(told, schemas, lambda schema: len(held_as(parts, schema)))
+    words, parts = _words(f"{node.title} {node.slot}"), own_parts(graph, root)
+    return _best(words, schemas, lambda schema: len(held_as(parts, schema)))
 
 
 def title_of_kind(schema: TaskSchema) -> str:
@@ -64,17 +64,17 @@ def kind_asked_for(words: str, schemas: Sequence[TaskSchema]) -> TaskSchema | No
 
 
 def _best(
-    told: frozenset[str], schemas: Iterable[TaskSchema], shared: Callable[[TaskSchema], int]
+    words: frozenset[str], schemas: Iterable[TaskSchema], shared: Callable[[TaskSchema], int]
 ) -> TaskSchema | None:
     """The schema that has most of the words; shared: how many of its slots the task has."""
     best, best_score = None, 0.0
     for schema in schemas:
         name = _words(schema.name)
         rest = _words(schema.description) - name
-        score = _NAMED * len(told & name - _ACTS) + _DESCRIBED * len(told & rest - _ACTS)
+        score = _NAMED * len(words & name - _ACTS) + _DESCRIBED * len(words & rest - _ACTS)
         score += _SHARED_SLOT * shared(schema)
         if score >= _ENOUGH:
-            score += _ACT * len(told & _ACTS & (name | rest))
+            score += _ACT * len(words & _ACTS & (name | rest))
             if score > best_score:
                 best, best_score = schema, score
     return best

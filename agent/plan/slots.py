@@ -100,8 +100,8 @@ def fill(
             continue
         held = held_slots(graph, root, schema)
         proposals += _proposals(graph, root, schema, held, _earlier(graph, root, schema, schemas))
-        told = {base(one.slot) for one in proposals if isinstance(one, Add)}
-        proposals += _from_earlier(graph, root, [one for one in offered if one.slot not in told], held)
+        proposed = {base(one.slot) for one in proposals if isinstance(one, Add)}
+        proposals += _from_earlier(graph, root, [one for one in offered if one.slot not in proposed], held)
         question = question or _question(graph, root, schema, held, asked or {})
     return Filling(tuple(proposals), None if proposals else question)
 
@@ -129,11 +129,11 @@ def _from_earlier(
                 slot=f"{graph[place].slot}.{one.slot}", title=one.title, parent=place,
                 value=None if one.member else one.value, status="proposed", source=source,
             )  # fmt: skip
-            made = apply(graph, offer, turn=0, said="")  # for its id: others may belong to it
-            if made.refused is None:  # as a record that was read in may hold what no task can
+            outcome = apply(graph, offer, turn=0, said="")  # for its id: others may belong to it
+            if outcome.refused is None:  # as a record that was read in may hold what no task can
                 yield offer
-                graph = made.graph
-                places.setdefault(one.title.lower(), made.changed[0])
+                graph = outcome.graph
+                places.setdefault(one.title.lower(), outcome.changed[0])
 
 
 def _number(key: str) -> tuple[int, str]:

@@ -139,11 +139,11 @@ class TopicSigns:
 
     def signs(self, tasks: Sequence[TaskNode]) -> dict[str, list[float]]:
         """The signs of tasks by id, in the order of WEIGHTS."""
-        told = [node for node in tasks if share_named(node.title, self.whole)]
-        ends = {node.id: max(self.place.get(word, -1) for word in words(node.title)) for node in told}
+        named = [node for node in tasks if share_named(node.title, self.whole)]
+        ends = {node.id: max(self.place.get(word, -1) for word in words(node.title)) for node in named}
         begins = {
             node.id: min(self.begins.get(word, len(self.whole)) for word in words(node.title))
-            for node in told
+            for node in named
         }
         latest, earliest = max(ends.values(), default=-1), min(begins.values(), default=-1)
         return {

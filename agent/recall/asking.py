@@ -66,46 +66,50 @@ def answer(question: str, moments: Sequence[Moment]) -> Answer:
         question: in words.
         moments: all that was said and shown in what is asked about.
     """
-    told = [one for one in moments if one.evidence.source in ("said", "shown", "caption")]
-    speakers = tuple(dict.fromkeys(one.evidence.by for one in told if one.evidence.source == "said"))
-    if not question.strip() or not told:
+    quotable = [one for one in moments if one.evidence.source in ("said", "shown", "caption")]
+    speakers = tuple(dict.fromkeys(one.evidence.by for one in quotable if one.evidence.source == "said"))
+    if not question.strip() or not quotable:
         return Answer()
     asked = asked_in(question, speakers)
     if asked.kind == "speakers":
-        return _count_speakers(told)
-    found = _answered(asked, told)
+        return _count_speakers(quotable)
+    found = _answered(asked, quotable)
     if not found.found and (less := loosely(asked)) is not None:
-        return _answered(less, told)
+        return _answered(less, quotable)
     return found
 
 
-def _answered(asked: Asked, told: Sequence[Moment]) -> Answer:
+def _answered(asked: Asked, quotable: Sequence[Moment]) -> Answer:
     """The answer to a question that is taken apart."""
     if asked.anchor is not None:
-        return _beside(asked, *asked.anchor, told)
+        return _beside(asked, *asked.anchor, quotable)
     if not asked.words:
         return Answer()
     if asked.kind == "count":
-        return _count(asked, told)
+        return _count(asked, quotable)
     if asked.kind in ("mentioned", "shown"):
-        places = told if asked.kind == "mentioned" else [one for one in told if one.evidence.source != "said"]
+        places = (
+            quotable
+            if asked.kind == "mentioned"
+            else [one for one in quotable if one.evidence.source != "said"]
+        )
         found = _matching(asked, places)
         if found or asked.kind == "mentioned":
-            return _told(lambda one: f"At {clock(one.evidence.start_ms)}: {_quote(one)}", found[:1])
-    return _who(asked, told) if asked.kind == "who" else _value(asked, told)
+            return _answer_with(lambda one: f"At {clock(one.evidence.start_ms)}: {_quote(one)}", found[:1])
+    return _who(asked, quotable) if asked.kind == "who" else _value(asked, quotable)
 
 
 # ---- which lines fit ------------------------------------------------------------------------------
 
 
-def _matching(asked: Asked, told: Sequence[Moment]) -> list[Moment]:
+def _matching(asked: Asked, quotable: Sequence[Moment]) -> list[Moment]:
     """The lines that say most of what is asked about, by whom it is asked about, in order of time."""
     shares = [
-        (_share(asked.subject, asked, one, None), _share(asked.words, asked, one, None)) for one in told
+        (_share(asked.subject, asked, one, None), _share(asked.words, asked, one, None)) for one in quotable
     ]
     fit = [
         (share, one)
-        for share, one in zip(shares, told, strict=True)
+        for share, one in zip(shares, quotable, strict=True)
         if share[0] >= COVERED and _said_by(one, asked.who)
     ]
     best = max((share for share, _ in fit), default=None)
@@ -169,38 +173,40 @@ def _is_plain(word: str) -> bool:
 # ---- the kinds of answers -------------------------------------------------------------------------
 
 
-def _told(words: Callable[[Moment], str], found: Sequence[Moment]) -> Answer:
+def _answer_with(words: Callable[[Moment], str], found: Sequence[Moment]) -> Answer:
     return Answer(words(found[0]), tuple(found)) if found else Answer()
 
 
 def _quote(one: Moment) -> str:
-    told = {"said": f"{one.evidence.by or 'somebody'} said", "shown": "the screen shows"}
-    return f"{told.get(one.evidence.source, 'a caption says')} “{one.evidence.text}”"
+    intros = {"said": f"{one.evidence.by or 'somebody'} said", "shown": "the screen shows"}
+    return f"{intros.get(one.evidence.source, 'a caption says')} “{one.evidence.text}”"
 
 
-def _who(asked: Asked, told: Sequence[Moment]) -> Answer:
+def _who(asked: Asked, quotable: Sequence[Moment]) -> Answer:
     """Who said something: the speaker of the first line that says it best."""
-    said = [one for one in told if one.evidence.source == "said" and one.evidence.by]
+    said = [one for one in quotable if one.evidence.source == "said" and one.evidence.by]
     found = _matching(replace(asked, who=None), said)
     found = [one for one in found if not is_question(one)] or found
-    return _told(
+    return _answer_with(
         lambda one: f"{one.evidence.by}, at {clock(one.evidence.start_ms)}: “{one.evidence.text}”", found[:1]
     )
 
 
-def _count(asked: Asked, told: Sequence[Moment]) -> Answer:
+def _count(asked: Asked, quotable: Sequence[Moment]) -> Answer:
     """How often something is said."""
-    found = [one for one in told if _said_by(one, asked.who) and _share(asked.subject, asked, one, None) == 1]
+    found = [
+        one for one in quotable if _said_by(one, asked.who) and _share(asked.subject, asked, one, None) == 1
+    ]
     if not found:
         return Answer()
     times = ", ".join(clock(one.evidence.start_ms) for one in found)
     return Answer(f"{len(found)} time{'s' if len(found) > 1 else ''}: {times}.", tuple(found))
 
 
-def _count_speakers(told: Sequence[Moment]) -> Answer:
+def _count_speakers(quotable: Sequence[Moment]) -> Answer:
     """How many people speak, with the first words of each."""
     first: dict[str, Moment] = {}
-    for one in told:
+    for one in quotable:
         if one.evidence.source == "said" and one.evidence.by:
             first.setdefault(one.evidence.by, one)
     if not first:
@@ -208,13 +214,13 @@ def _count_speakers(told: Sequence[Moment]) -> Answer:
     return Answer(f"{len(first)}: {', '.join(first)}.", tuple(first.values()))
 
 
-def _beside(wanted: Asked, anchor: Asked, side: str, told: Sequence[Moment]) -> Answer:
+def _beside(wanted: Asked, anchor: Asked, side: str, quotable: Sequence[Moment]) -> Answer:
     """What is said right before or after something else, or who says it."""
-    found = _matching(anchor, told) if anchor.words else []
+    found = _matching(anchor, quotable) if anchor.words else []
     if not found:
         return Answer()
-    at = told.index(found[0])
-    others = told[at + 1 :] if side == "after" else told[:at][::-1]
+    at = quotable.index(found[0])
+    others = quotable[at + 1 :] if side == "after" else quotable[:at][::-1]
     same = (one for one in others if one.scene.video == found[0].scene.video)
     next_one = next((one for one in same if _said_by(one, wanted.who)), None)
     if next_one is None:
@@ -222,13 +228,13 @@ def _beside(wanted: Asked, anchor: Asked, side: str, told: Sequence[Moment]) -> 
     return Answer(f"At {clock(next_one.evidence.start_ms)}: {_quote(next_one)}", (next_one, found[0]))
 
 
-def _value(asked: Asked, told: Sequence[Moment]) -> Answer:
+def _value(asked: Asked, quotable: Sequence[Moment]) -> Answer:
     """What holds in the end of something, or at first where that is asked for."""
     need, fits = asked.need, []
-    for at, one in enumerate(told):
-        before = told[at - 1] if at and told[at - 1].scene.video == one.scene.video else None
-        told_so = _said_by(one, asked.who) and not is_question(one)
-        share = _share(asked.subject if need else asked.words, asked, one, before) if told_so else 0.0
+    for at, one in enumerate(quotable):
+        before = quotable[at - 1] if at and quotable[at - 1].scene.video == one.scene.video else None
+        says_it = _said_by(one, asked.who) and not is_question(one)
+        share = _share(asked.subject if need else asked.words, asked, one, before) if says_it else 0.0
         if share >= COVERED and _gives(need, one, asked) and not _FORMER.search(one.evidence.text):
             states = need or _STATES.search(one.evidence.text) or _kind_of(one, asked)
             text = _with_question(one, before)
@@ -238,10 +244,10 @@ def _value(asked: Asked, told: Sequence[Moment]) -> Answer:
         return Answer()
     best = max(fit[:-1] for fit in fits)
     places = [fit[-1] for fit in fits if fit[:-1] == best]
-    line = [place for at in places for place in revised(at, told, need or _kind_of(told[at], asked))]
-    course = [told[place] for place in sorted(dict.fromkeys(line))]
+    line = [place for at in places for place in revised(at, quotable, need or _kind_of(quotable[at], asked))]
+    course = [quotable[place] for place in sorted(dict.fromkeys(line))]
     if asked.past:
-        return _told(_dated, course[:1])
+        return _answer_with(_dated, course[:1])
     last, *former = course[::-1]
 
     def value(one: Moment) -> str:

@@ -85,20 +85,20 @@ def _proposed_steps(turn: Turn) -> tuple[Step, ...]:
 
 def _portable(step: Step, graph: TaskGraph) -> dict[str, Any]:
     """A step as data that means the same in another thread: with words for the tasks that it names by id."""
-    told = dict[str, str]()
+    titles = dict[str, str]()
     node, whole = graph.get(step.task or ""), graph.get(step.within_task or "")
     if node is not None and node.value is not None and node.parent is not None:
-        told = {"within": graph[node.parent].title, "slot": node.title}
+        titles = {"within": graph[node.parent].title, "slot": node.title}
     elif node is not None:
-        told = {"target": node.title}
+        titles = {"target": node.title}
     if whole is not None:
-        told.setdefault("within", whole.title)
-    told = {name: title for name, title in told.items() if not getattr(step, name)}
-    step = step.model_copy(update=told if not step.target else {})
+        titles.setdefault("within", whole.title)
+    titles = {name: title for name, title in titles.items() if not getattr(step, name)}
+    step = step.model_copy(update=titles if not step.target else {})
     return step.model_dump(mode="json", exclude_defaults=True, exclude={"text"})
 
 
-def _says(told: str, steps: Sequence[Step]) -> bool:
+def _says(utterance: str, steps: Sequence[Step]) -> bool:
     """Whether words may mean some steps: they have all of their values, and name what they are about.
 
     A slot need not be named: "I cannot pay more than 90 euros" is of the budget.
@@ -110,7 +110,9 @@ def _says(told: str, steps: Sequence[Step]) -> bool:
         named |= content(f"{step.target} {step.within} {step.title or ''}") - content(step.slot or "")
     if not values and not named:
         return False
-    return all(_find(value, told) for value in values) and not (named and named.isdisjoint(content(told)))
+    return all(_find(value, utterance) for value in values) and not (
+        named and named.isdisjoint(content(utterance))
+    )
 
 
 def _find(words: str, text: str) -> Any:
@@ -140,12 +142,12 @@ def settle(
             if _guess_confirmed(pending, turn):
                 done.append((pending.experience, Outcome(1, strict=True)))
             continue
-        told: list[Event] = list(_events(pending, turn, graph))
+        events: list[Event] = list(_events(pending, turn, graph))
         if feedback in ("good", "bad") and pending is waiting[-1]:
-            told.append("good" if feedback == "good" else "bad")
-        if not told and turn.number - pending.experience.turn >= PATIENCE:
-            told.append("uncorrected")
-        how = outcome(told)
+            events.append("good" if feedback == "good" else "bad")
+        if not events and turn.number - pending.experience.turn >= PATIENCE:
+            events.append("uncorrected")
+        how = outcome(events)
         if how is None:
             left.append(pending)
         else:
@@ -205,9 +207,9 @@ def _steps_by(utterance: str, experience: Experience) -> tuple[Step, ...]:
     spans = _spans_of(said, {text for step in experience.execution for text in _texts(step)})
     ends = [0, *(end for _, end in spans)]
     own = [said[at:start] for at, (start, _) in zip(ends, [*spans, (len(said), 0)], strict=True)]
-    told = " ".join(own)
+    own_text = " ".join(own)
     parted = all(re.search(r"\w", piece) for piece in own[1:-1])  # else nobody knows where one word ends
-    if not parted or len(re.findall(r"\w+", told)) < OWN_WORDS or not content(told):
+    if not parted or len(re.findall(r"\w+", own_text)) < OWN_WORDS or not content(own_text):
         return ()
     match = re.fullmatch(_ANY.join(map(_loose, own)), _plain(utterance), re.IGNORECASE)
     if match is None:

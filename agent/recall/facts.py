@@ -151,13 +151,13 @@ def answering_facts(
     fitting = _without_repeats(fitting, facts)
     outdated = _outdated(fitting, facts)
     outdated |= _replaced([fact for fact in fitting if fact.status == "current" and fact.id not in outdated])
-    told = [
+    usable = [
         outdated.get(fact.id, fact)
         for fact in fitting
         if fact.thread != thread or (is_remark(fact) and fact.turn not in taken)
     ]
-    holding = [fact for fact in told if fact.status == "current"]
-    ended = [fact for fact in told if fact.status == "former"]
+    holding = [fact for fact in usable if fact.status == "current"]
+    ended = [fact for fact in usable if fact.status == "former"]
     if question.past:
         return tuple(sorted(ended, key=moment))[-MANY:]
     if question.acted and ended:
@@ -252,19 +252,19 @@ def _of_the_kind(question: FactQuestion, facts: list[Fact]) -> list[Fact]:
         return [fact for fact in facts if not is_remark(fact)]
     if _WHO.search(question.text) and (named := [fact for fact in facts if fact.people]):
         return named
-    for wanted, slots, told in _KINDS:
+    for wanted, slots, phrases in _KINDS:
         if wanted.search(question.text):
-            return [fact for fact in facts if _gives(fact, slots, told)]
+            return [fact for fact in facts if _gives(fact, slots, phrases)]
     return facts
 
 
-def _gives(fact: Fact, slots: re.Pattern[str], told: re.Pattern[str]) -> bool:
+def _gives(fact: Fact, slots: re.Pattern[str], phrases: re.Pattern[str]) -> bool:
     """Whether a fact gives what these slots, or these words, do."""
     if is_remark(fact):
-        return bool(told.search(fact.text))
+        return bool(phrases.search(fact.text))
     if any(typed.search(_slot_of(fact)) for _, typed, _ in _KINDS):
         return bool(slots.search(_slot_of(fact)))
-    return bool(told.match(fact.value or ""))
+    return bool(phrases.match(fact.value or ""))
 
 
 def _slot_of(fact: Fact) -> str:
@@ -344,9 +344,9 @@ def _sorts() -> Mapping[str, frozenset[str]]:
     """Stems of questions with the stems of facts that stand for them."""
     found: dict[str, frozenset[str]] = {}
     for line in filter(None, map(str.strip, _SORTS.splitlines())):
-        question, _, told = line.partition(" < ")
+        question, _, answers = line.partition(" < ")
         for stem in _stems(question):
-            found[stem] = found.get(stem, frozenset()) | _stems(told)
+            found[stem] = found.get(stem, frozenset()) | _stems(answers)
     return found
 
 

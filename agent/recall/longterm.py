@@ -129,7 +129,7 @@ class LongTerm:
 
     # ---- looking up ---------------------------------------------------------------------------
 
-    def meant(self, user: str, text: str, *, thread: str) -> tuple[Ranked, ...]:
+    def likely_units(self, user: str, text: str, *, thread: str) -> tuple[Ranked, ...]:
         """Tasks of earlier sessions that words may mean, the likeliest first.
 
         Raises:
@@ -178,7 +178,7 @@ class LongTerm:
     def earlier(self, user: str, text: str, moment: datetime, *, thread: str) -> tuple[str, ...]:
         """What earlier sessions tell on a question, a line each, in order of time; () where nothing fits."""
         span = when(text, moment.astimezone())
-        ranked = [one.unit for one in self.meant(user, text, thread=thread)]
+        ranked = [one.unit for one in self.likely_units(user, text, thread=thread)]
         if span:
             chosen = [unit for unit in ranked if span[0] <= unit.at < span[1]][:TOLD]
         else:
@@ -252,7 +252,7 @@ class LongTerm:
         self, user: str, units: Sequence[IntentUnit], done: Iterable[tuple[Experience, Outcome]]
     ) -> None:
         """Keep records; no killed process loses them when this has returned."""
-        records: list[AnyRecord] = [*units, *(settle(made, how) for made, how in done)]
+        records: list[AnyRecord] = [*units, *(settle(experience, how) for experience, how in done)]
         if not records:
             return
         self.outbox.add(user, records)
@@ -312,12 +312,12 @@ class LongTerm:
 
         beside: only what the user said beside the tasks, for a question in the session itself.
         """
-        told, noted = (_remarks, session.heard) if beside else (_facts_of_session, session.noted)
+        make_facts, noted = (_remarks, session.heard) if beside else (_facts_of_session, session.noted)
         new = replace(session, turns=session.turns[noted:])
         session.heard = len(session.turns)
         session.noted = session.noted if beside else session.heard
-        if new.turns and told(new):
-            self.outbox.add(session.user, told(session))
+        if new.turns and make_facts(new):
+            self.outbox.add(session.user, make_facts(session))
 
     def _end(self, session: Session) -> None:
         """Have the model tell a session beside the talk, if there is one, and write what waits."""

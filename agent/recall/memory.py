@@ -68,7 +68,8 @@ class Memory:
     def unit(self, text: str) -> IntentUnit | None:
         """The task of an earlier session that words mean, if one is about the same thing."""
         nothing: tuple[Ranked, ...] = ()
-        ranked = self._asked(lambda memory: memory.meant(self._user, text, thread=self.thread), nothing)
+        here = self.thread
+        ranked = self._asked(lambda memory: memory.likely_units(self._user, text, thread=here), nothing)
         return next((one.unit for one in ranked if is_same_request(text, one.unit)), None)
 
     def latest(self) -> IntentUnit | None:
@@ -101,10 +102,10 @@ class Memory:
         self, graph: TaskGraph, turn: Turn, schemas: Sequence[TaskSchema]
     ) -> dict[str, tuple[Remembered, ...]]:
         """What earlier sessions had for the tasks of a turn, by root."""
-        made = [
+        added = [
             change.changed[0] for change in turn.changes if change.operation.kind == "add" and change.changed
         ]
-        roots = dict.fromkeys(key for key in made if graph[key].parent is None and graph[key].active)
+        roots = dict.fromkeys(key for key in added if graph[key].parent is None and graph[key].active)
         if turn.recalled is not None and not roots:  # in place of what is proposed already
             roots = dict.fromkeys(offered_roots(graph))
         found: dict[str, tuple[Remembered, ...]] = {}
@@ -135,12 +136,12 @@ class Memory:
             if unit is not None:  # the words point to it, however they say so
                 own = memory.values(text, missing, (Ranked(unit, 1.0, 1.0),))
                 whole = memory.store.get(self._user, [unit.id]).get(unit.id)
-                told = {pair.slot for pair in whole.pairs} if isinstance(whole, IntentUnit) else set()
-                told |= {one.slot for one in own} | {slot.name for slot in schema.slots if not slot.required}
-                left = {slot: words for slot, words in missing.items() if slot not in told}
+                known = {pair.slot for pair in whole.pairs} if isinstance(whole, IntentUnit) else set()
+                known |= {one.slot for one in own} | {slot.name for slot in schema.slots if not slot.required}
+                left = {slot: words for slot, words in missing.items() if slot not in known}
             if not left:
                 return own
-            ranked = memory.meant(self._user, text, thread=self.thread)
+            ranked = memory.likely_units(self._user, text, thread=self.thread)
             ranked = tuple(one for one in ranked if one.unit.intent == schema.name)
             return (*own, *memory.values(text, left, ranked))
 
@@ -158,7 +159,7 @@ class Memory:
             first = next((one for one in found if isinstance(one, IntentUnit)), None)
             if first is None:
                 return None
-            ranked = memory.meant(self._user, f"{first.title} {words}", thread=self.thread)
+            ranked = memory.likely_units(self._user, f"{first.title} {words}", thread=self.thread)
             others = (one.unit for one in ranked if one.unit.id not in sources)
             same = (one for one in others if one.intent == first.intent or is_same_request(first.title, one))
             return next((one for one in same if content(words) <= content(one.text)), None)
@@ -193,10 +194,10 @@ class Memory:
     ) -> bool:
         """Make facts of turns when they are due; whether all were taken, see `LongTerm.session`."""
 
-        def told(memory: LongTerm) -> bool:
+        def take(memory: LongTerm) -> bool:
             return memory.session(self._user, turns, tasks, closed=closed, ended=ended)
 
-        return self._asked(told, False)
+        return self._asked(take, False)
 
     def _asked(self, look: Callable[[LongTerm], Found], otherwise: Found) -> Found:
         if self._longterm is None:
@@ -222,8 +223,8 @@ def answer_from_memory(
         texts = [turn.utterance] * len(answers)
     if len(answers) == 1 and (said := memory.recorded(turn.utterance)) is not None:
         scenes = tuple(one.scene.id for one in said.moments)
-        told = f"{said.text} ({said.source})"
-        return (), (Known(answer=0, instead=True, facts=scenes, lines=(told,)),)
+        sentence = f"{said.text} ({said.source})"
+        return (), (Known(answer=0, instead=True, facts=scenes, lines=(sentence,)),)
     taken = {state.turn for node in graph.values() for state in node.states()}
     found = {
         n: memory.facts(text, now, taken, beside=bool(one.tasks))

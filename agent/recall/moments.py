@@ -102,16 +102,16 @@ def retrieve(
     if not query.strip():
         raise ToolError("the query is blank: say what to look for")
     if not 1 <= k <= MOST_MOMENTS:
-        raise ToolError(f"k is {k}: between 1 and {MOST_MOMENTS} moments can be had")
+        raise ToolError(f"k is {k}: ask for 1 to {MOST_MOMENTS} moments")
     if not moments:
         return ()
     hits = search(query, len({one.scene.id for one in moments}))
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     of_scene = {hit.record.id: hit.score / best for hit in hits}
-    told = covered(query, [one.evidence for one in moments])
+    coverage = covered(query, [one.evidence for one in moments])
     scores = [
         _SCENE * of_scene.get(one.scene.id, 0.0) + _WORDS * share
-        for one, share in zip(moments, told, strict=True)
+        for one, share in zip(moments, coverage, strict=True)
     ]
     first = sorted(range(len(moments)), key=lambda n: (-scores[n], n))[: max(k, _EMBEDDED)]
     vectors = embedder([query, *(moments[n].evidence.text for n in first)])

@@ -105,7 +105,7 @@ class Recordings:
         if len(found) == 1:
             return found[0]
         if found:
-            raise ToolError(f"{len(found)} recordings go by {key!r}: give more of the id")
+            raise ToolError(f"{len(found)} recordings are called {key!r}: give more of the id")
         raise ToolError(f"there is no recording {key!r}: `taskloom video list` shows them")
 
     def add(
@@ -287,7 +287,7 @@ def utterances(lines: Iterable[Line]) -> Iterable[Line]:
     """Lines as sentences: cues of one speaker are joined until a sentence ends, or a pause comes."""
     last: Line | None = None
     for line in lines:
-        if last is not None and _goes_on(last, line):
+        if last is not None and _continues(last, line):
             last = replace(last, end_ms=max(last.end_ms, line.end_ms), text=f"{last.text} {line.text}")
             continue
         if last is not None:
@@ -297,7 +297,7 @@ def utterances(lines: Iterable[Line]) -> Iterable[Line]:
         yield last
 
 
-def _goes_on(last: Line, line: Line) -> bool:
+def _continues(last: Line, line: Line) -> bool:
     """Whether a line goes on with the sentence of the one before."""
     return (
         last.who == line.who
@@ -331,11 +331,11 @@ def _scenes(
     found = []
     for number, part in enumerate(parts, 1):
         evidence = _evidence(part, captioned.get(number - 1, ()))
-        told = " ".join(f"{one.by}: {one.text}" if _is_said(one) else one.text for one in evidence)
+        text = " ".join(f"{one.by}: {one.text}" if _is_said(one) else one.text for one in evidence)
         looks = [shot.alike for shot in part.shots if shot.alike is not None]
         found.append(
             Scene(
-                id=record_id(video, number, "scene"), text=told or "nothing is said", at=at,
+                id=record_id(video, number, "scene"), text=text or "nothing is said", at=at,
                 thread=_thread(video), turn=number, video=video, name=name,
                 file=file, start_ms=part.start_ms, end_ms=part.end_ms, evidence=evidence,
                 subjects=subjects[number - 1], look=looks[0] if looks else None,
@@ -381,11 +381,11 @@ def _subjects(parts: Sequence[Segment]) -> list[tuple[str, ...]]:
         having.append(own)
     count = Counter(stem for own in having for stem in own)
     most = max(3, len(parts) // 3)
-    told = []
+    subjects = []
     for own in having:
         fit = sorted((stem for stem in own if 2 <= count[stem] <= most), key=lambda stem: (count[stem], stem))
-        told.append(tuple(words[stem].most_common(1)[0][0] for stem in fit[-SUBJECTS_OF_SCENE:]))
-    return told
+        subjects.append(tuple(words[stem].most_common(1)[0][0] for stem in fit[-SUBJECTS_OF_SCENE:]))
+    return subjects
 
 
 # ---- facts ----------------------------------------------------------------------------------------

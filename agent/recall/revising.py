@@ -103,23 +103,23 @@ def is_question(one: Moment) -> bool:
     return one.evidence.text.rstrip().endswith("?")
 
 
-def revised(at: int, told: Sequence[Moment], need: str | None) -> list[int]:
+def revised(at: int, moments: Sequence[Moment], need: str | None) -> list[int]:
     """A line that gives a value, and those after it that put another in its place: "no, make it June".
 
     These follow it with nothing between that gives something else a value of the kind.
 
     Args:
         at: place of the line.
-        told: all lines, in order of time.
+        moments: all lines, in order of time.
         need: what is asked for, a key of `KINDS`; None for a value of no kind.
 
     Returns:
         The places, in order of time.
     """
     course = [at]
-    about = _about(_words(told[at].evidence.text))
-    for place in range(at + 1, len(told)):
-        one, last = told[place], told[course[-1]]
+    about = _about(_words(moments[at].evidence.text))
+    for place in range(at + 1, len(moments)):
+        one, last = moments[place], moments[course[-1]]
         if (
             one.scene.video != last.scene.video
             or place - course[-1] > REVISED_LINES
@@ -141,14 +141,14 @@ def revised(at: int, told: Sequence[Moment], need: str | None) -> list[int]:
         another = _counts_another(text, value, about) or bool(known and not about & known)
         near = place - course[-1] <= BARE_LINES
         bare = need and near and fold(value) != fold(value_for(need, last.evidence.text) or "")
-        if not another and (revises or (bare and _goes_on(text, value, about, told[place - 1]))):
+        if not another and (revises or (bare and _is_of_last_topic(text, value, about, moments[place - 1]))):
             course.append(place)
         elif (named := _named(text, value, another or not need)) and not about & named:
             break  # something else has a value now
     return course
 
 
-def _goes_on(text: str, value: str, about: set[str], before: Moment) -> bool:
+def _is_of_last_topic(text: str, value: str, about: set[str], before: Moment) -> bool:
     """Whether a value is of what was spoken of last: alone in its clause, or close behind a pronoun.
 
     Not where it answers a question on something else, or is of the past.

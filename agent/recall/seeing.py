@@ -97,7 +97,7 @@ def look(
     answer = Looker(path, shots, eyes, captions).qa(question, [(start, end)], frames)
     if answer.measured:  # what the scenes keep of it, no figure made up again
         answer = answer._replace(
-            text=_told([one for one in measured if one.start_ms < end and start < one.end_ms])
+            text=_measurements_text([one for one in measured if one.start_ms < end and start < one.end_ms])
         )
     return Seen(answer, first.thread, first.name)
 
@@ -166,12 +166,12 @@ def placed(
 ) -> dict[int, list[Evidence]]:
     """Captions by the place of the segment that has the key frame of their shot, or is next to it."""
     keys = {(shot.start_ms, shot.end_ms): shot.key_ms for shot in (*shots, *captions.texts)}
-    made = [
+    evidence = [
         Evidence(start_ms=shot.start_ms, end_ms=shot.end_ms, source="caption", text=text, by=captions.by)
         for shot, text in captions.texts.items()
     ]
     found: dict[int, list[Evidence]] = {}
-    for one in (*made, *kept):
+    for one in (*evidence, *kept):
         key = keys.get((one.start_ms, one.end_ms), (one.start_ms + one.end_ms) // 2)
         away = [max(part.start_ms - key, key - part.end_ms, 0) for part in parts]
         found.setdefault(away.index(min(away)), []).append(one)
@@ -186,7 +186,7 @@ def has_pictures(scene: Scene) -> bool:
 def _file(scene: Scene) -> Path:
     """The file of a scene's recording, as it was when it was taken in."""
     if not scene.file:
-        raise ToolError(f"where the file of {scene.name} is was not kept: `taskloom video add` it again")
+        raise ToolError(f"it was not kept where the file of {scene.name} is: `taskloom video add` it again")
     path = Path(scene.file)
     if not path.is_file():
         raise ToolError(f"{path} is not there any more: `taskloom video add` it again from where it is")
@@ -206,7 +206,7 @@ def _measured(scenes: Sequence[Scene]) -> list[Evidence]:
     return [one for scene in scenes for one in scene.evidence if one.source != "said"]
 
 
-def _told(measured: Sequence[Evidence]) -> str:
+def _measurements_text(measured: Sequence[Evidence]) -> str:
     """What was measured, in words, and that nobody can see it."""
     lines = [*map(render, measured[:MEASURED])] or ["Nothing in this stretch."]
     lines += [f"And {len(measured) - MEASURED} more."] * (len(measured) > MEASURED)

@@ -52,13 +52,13 @@ class Changes:
         """A task as it was before this turn; None for a new one."""
         return next((state for state in reversed(node.states()) if state.turn < self.turn.number), None)
 
-    def _met(self, changes: Iterable[Change]) -> list[TaskNode]:
+    def _touched(self, changes: Iterable[Change]) -> list[TaskNode]:
         """The tasks that changes were about, once each, without those that only became stale."""
         keys = [key for change in changes for key in change.changed if key not in change.stale]
         return [self.graph[key] for key in dict.fromkeys(keys) if key in self.graph]
 
     def _add(self, changes: list[Change]) -> list[str]:
-        nodes = self._met(changes)
+        nodes = self._touched(changes)
         known = [n for n in nodes if self._former(n) is not None]
         found = self._values(known)
         fresh = [
@@ -130,7 +130,7 @@ class Changes:
         return found
 
     def _update(self, changes: list[Change]) -> list[str]:
-        nodes = [n for n in self._met(changes) if n.status != "proposed"]
+        nodes = [n for n in self._touched(changes) if n.status != "proposed"]
         if len(nodes) > 3:
             entries = []
             for node in nodes:
@@ -147,7 +147,7 @@ class Changes:
             op: Any = change.operation
             nodes = [
                 n
-                for n in self._met([change])
+                for n in self._touched([change])
                 if n.active and (names(op.new, n.value) or names(op.new, n.title))
             ]
             users = {n.parent for n in nodes} | {
@@ -170,12 +170,12 @@ class Changes:
 
     def _gone(self, changes: list[Change], status: str) -> list[str]:
         on_hold = status == "inactive"
-        gone = [n for n in self._met(changes) if n.status == status]
+        gone = [n for n in self._touched(changes) if n.status == status]
         tops, found = self.names.tops(gone), []
         single = [n for n in tops if not any(m is not n and n in self.graph.ancestors(m.id) for m in gone)]
         if single:
-            told = [self.names.with_value(n) for n in single]
-            found.append((replies.PUT_ON_HOLD if on_hold else replies.REMOVED)(tasks=told))
+            entries = [self.names.with_value(n) for n in single]
+            found.append((replies.PUT_ON_HOLD if on_hold else replies.REMOVED)(tasks=entries))
         for node in tops:
             if node in single:
                 continue
@@ -185,13 +185,13 @@ class Changes:
             reply = replies.PUT_WHOLE_ON_HOLD if on_hold else reply
             found.append(reply(task=self.names.full(node), parts=parts))
         if not found:  # removed and brought back within the turn, or the other way round
-            for node in self._met(changes)[:1]:
+            for node in self._touched(changes)[:1]:
                 reply = replies.STAYS if node.active else replies.STAYS_OUT
                 found.append(reply(task=self.names.full(node), noun=self.names.full(node)))
         return found
 
     def _restore(self, changes: list[Change]) -> list[str]:
-        tops = [n for n in self.names.tops(self._met(changes)) if n.active]
+        tops = [n for n in self.names.tops(self._touched(changes)) if n.active]
         if not tops:
             return []
         if len(tops) == 1 and self.names.contents(tops[0]):
@@ -203,7 +203,7 @@ class Changes:
 
     def _rollback(self, changes: list[Change]) -> list[str]:
         found = []
-        for node in self._met(changes):
+        for node in self._touched(changes):
             if not node.active:
                 found.append(replies.OUT_AGAIN(task=self.names.with_value(node), noun=self.names.full(node)))
             elif (former := self._former(node)) is not None and not former.active:
@@ -213,7 +213,7 @@ class Changes:
         return found
 
     def _undo(self, changes: list[Change]) -> list[str]:
-        nodes = self._met(changes)
+        nodes = self._touched(changes)
         out = [n for n in nodes if not n.active]
         back: list[TaskNode] = []
         values: list[TaskNode] = []
@@ -256,20 +256,20 @@ class Changes:
         return found
 
     def _complete(self, changes: list[Change]) -> list[str]:
-        nodes = self.names.tops([n for n in self._met(changes) if n.status == "done"])
+        nodes = self.names.tops([n for n in self._touched(changes) if n.status == "done"])
         if not nodes:
             return []
         return [replies.DONE(seed=nodes[0].title, tasks=[self.names.full(n) for n in nodes])]
 
     def _confirm(self, changes: list[Change]) -> list[str]:
-        nodes = [n for n in self._met(changes) if n.active]
+        nodes = [n for n in self._touched(changes) if n.active]
         if not nodes:
             return []
         return [replies.CONFIRMED(entries=[self.names.entry(n, deep=False) for n in nodes])]
 
     def _reject(self, changes: list[Change]) -> list[str]:
         found = []
-        met = self._met(changes)
+        met = self._touched(changes)
         if len(met) > 1 and all(not node.active for node in met):
             entries = [self.names.entry(node, deep=False, marked=False) for node in met]
             return [replies.DECLINED_SEVERAL(entries=entries)]
@@ -294,17 +294,17 @@ class Changes:
         for change in changes:
             op: Any = change.operation
             node = self.graph[op.task]
-            parts = [n for n in self._met([change]) if is_part(n) and n.parent == node.id and n.active]
+            parts = [n for n in self._touched([change]) if is_part(n) and n.parent == node.id and n.active]
             width = WIDTH // max(1, len(parts))
-            told = [
+            entries = [
                 f"{number}) {title_of(part)}: {contents}"
                 if (contents := self.names.contents_within(part, width)) else f"{number}) {title_of(part)}"
                 for number, part in enumerate(parts, 1)
             ]  # fmt: skip
             task = self.names.full(node)
             found.append(
-                replies.SPLIT_INTO(task=task, count=len(told), parts="; ".join(told))
-                if told
+                replies.SPLIT_INTO(task=task, count=len(entries), parts="; ".join(entries))
+                if entries
                 else replies.SPLIT(task=task)
             )
         return found
@@ -325,7 +325,7 @@ class Changes:
         """What each list holds now that members joined or left."""
         kinds = ("add", "remove", "inactivate", "restore", "rollback", "undo")
         holders: dict[str, None] = {}
-        for node in self._met([c for c in done if c.operation.kind in kinds]):
+        for node in self._touched([c for c in done if c.operation.kind in kinds]):
             whole = self.graph.get(node.parent) if node.parent else None
             if whole is not None and whole.active and self._former(whole) and self.names.is_listed(node):
                 holders[whole.id] = None
@@ -357,10 +357,10 @@ class Changes:
                     by_cause.setdefault(cause, []).append(node)
         found = []
         for cause, nodes in by_cause.items():
-            told = list(dict.fromkeys(self.names.full(node) for node in nodes))
-            them = "them" if len(told) > 1 or plural(told[0]) else "it"
+            names = list(dict.fromkeys(self.names.full(node) for node in nodes))
+            them = "them" if len(names) > 1 or plural(names[0]) else "it"
             cause_now = self._with_value_now(cause)
-            found.append(replies.MAY_NEED_A_LOOK(tasks=told, cause=cause_now, them=them))
+            found.append(replies.MAY_NEED_A_LOOK(tasks=names, cause=cause_now, them=them))
         return found
 
     def _with_value_now(self, key: str) -> str:

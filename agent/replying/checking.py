@@ -383,8 +383,8 @@ def _asked_values(graph: TaskGraph, answer: Answer) -> list[TaskNode]:
         below = dict.fromkeys(part.id for node in nodes for part in graph.subtree(node.id))
         nodes = [graph[key] for key in below]
     active = [node for node in nodes if node.active]
-    told = [node for node in active if node.value and not node.source.startswith("tool:")]
-    return told if len(active) <= MANY else []  # what a tool gave may be told in other words
+    held = [node for node in active if node.value and not node.source.startswith("tool:")]
+    return held if len(active) <= MANY else []  # what a tool gave may be told in other words
 
 
 def _question_left_out(reply: str, said: set[str], question: Clarify) -> Iterator[str]:

@@ -168,11 +168,11 @@ def count_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
 def _total_reply(context: AnswerContext, nodes: list[TaskNode]) -> list[str]:
     """What values come to, with what each is of; only these where they cannot be added up."""
     owners = [context.graph[node.parent] if node.parent else node for node in nodes]
-    told = [f"{title_of(owner)} {value_of(node)}" for owner, node in zip(owners, nodes, strict=True)]
+    amounts = [f"{title_of(owner)} {value_of(node)}" for owner, node in zip(owners, nodes, strict=True)]
     whole = total([node.value or "" for node in nodes])
     if whole is None:
-        return [sentence(series(told))]
-    return [answers.TOTAL(total=whole, entries=told)]
+        return [sentence(series(amounts))]
+    return [answers.TOTAL(total=whole, entries=amounts)]
 
 
 def _parts_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:

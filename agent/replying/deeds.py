@@ -160,8 +160,8 @@ def _own(sentence: str, tools: Sequence[Basis]) -> Iterator[str]:
             yield f'says that you "{verb}" something, which you did not: no tool did it, it was only noted'
     for match in _SAYINGS.finditer(sentence):
         said = {_KIN.get(one, one) for one in words(match[0])} - STOP
-        told = any(said & (basis.kinds | basis.stems) for basis in tools)
-        if not told and not _UNREAL.search(_clause(sentence[: match.start()])):
+        by_tools = any(said & (basis.kinds | basis.stems) for basis in tools)
+        if not by_tools and not _UNREAL.search(_clause(sentence[: match.start()])):
             yield f'says "{match[0]}", which is not so: it was only noted'
 
 

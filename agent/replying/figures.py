@@ -67,8 +67,8 @@ class Figure:
             return alike and (None in (self.evening, other.evening) or self.evening == other.evening)
         if self.kind == "date" and other.kind == "date":
             names = ("month", "day", "year", "weekday", "shift", "unit")
-            told = [(getattr(self, name), getattr(other, name)) for name in names]
-            return all(mine is None or mine == its for mine, its in told)
+            pairs = [(getattr(self, name), getattr(other, name)) for name in names]
+            return all(mine is None or mine == its for mine, its in pairs)
         if self.value is None or self.value != other.value or "time" in (self.kind, other.kind):
             return False
         if self.kind == "amount":
@@ -188,12 +188,12 @@ def _as_it_is(kind: Kind, match: re.Match[str]) -> Figure | None:
 
 
 def _date(kind: Kind, match: re.Match[str]) -> Figure | None:
-    told = {name: text for name, text in match.groupdict().items() if text}
-    if relative := told.get("relative", "").lower():
+    fields = {name: text for name, text in match.groupdict().items() if text}
+    if relative := fields.get("relative", "").lower():
         shift = 2 if relative.startswith("day after") else _RELATIVE.get(relative)
         unit = None if shift is not None else relative
         return Figure(kind, match[0], *match.span(), shift=shift, unit=unit)
-    month, day = told.get("month"), int(told.get("day", 0)) or None
+    month, day = fields.get("month"), int(fields.get("day", 0)) or None
     number = (
         None if month is None else int(month) if month.isdigit() else _MONTHS.index(month[:3].lower()) + 1
     )
@@ -201,43 +201,43 @@ def _date(kind: Kind, match: re.Match[str]) -> Figure | None:
         number, day = day, number
     if (number or 1) > 12 or (day or 1) > 31 or (month in ("may", "mar") and day is None):
         return None
-    weekday = _DAYS.index(told["weekday"][:3].lower()) if "weekday" in told else None
-    year = int(told["year"]) if "year" in told else None
+    weekday = _DAYS.index(fields["weekday"][:3].lower()) if "weekday" in fields else None
+    year = int(fields["year"]) if "year" in fields else None
     return Figure(kind, match[0], *match.span(), month=number, day=day, year=year, weekday=weekday)
 
 
 def _time(kind: Kind, match: re.Match[str]) -> Figure | None:
-    told = {name: text.lower() for name, text in match.groupdict().items() if text}
-    if named := told.get("named"):
+    fields = {name: text.lower() for name, text in match.groupdict().items() if text}
+    if named := fields.get("named"):
         return Figure(kind, match[0], *match.span(), hour=0, evening=named != "midnight")
-    number = number_of_words(told["word"]) if "word" in told else Decimal(told["hour"])
-    hour, minute = int(number or 0), int(told.get("minute", 0))
-    if part := told.get("part"):
+    number = number_of_words(fields["word"]) if "word" in fields else Decimal(fields["hour"])
+    hour, minute = int(number or 0), int(fields.get("minute", 0))
+    if part := fields.get("part"):
         minute = 30 if part == "half" else 15
-        hour, minute = (hour, minute) if told["side"] == "past" else (hour - 1, 60 - minute)
+        hour, minute = (hour, minute) if fields["side"] == "past" else (hour - 1, 60 - minute)
     if hour > 24 or minute > 59 or number is None:
         return None
-    half = told.get("half")
+    half = fields.get("half")
     evening = half == "p" if half else True if hour > 12 else False if match[0].startswith("0") else None
     return Figure(kind, match[0], *match.span(), hour=hour % 12, minute=minute, evening=evening)
 
 
 def _number(kind: Kind, match: re.Match[str]) -> Figure | None:
-    told = {name: text.lower() for name, text in match.groupdict().items() if text}
-    if "half_hour" in told:
+    fields = {name: text.lower() for name, text in match.groupdict().items() if text}
+    if "half_hour" in fields:
         return Figure(kind, match[0], *match.span(), value=Decimal(1800), unit="second")
-    count = told.get("and_half")
-    words = told.get("words") or (count if count not in ("a", "an") else "1") or "1"
-    value = Decimal(told["digits"].replace(",", "")) if "digits" in told else number_of_words(words)
+    count = fields.get("and_half")
+    words = fields.get("words") or (count if count not in ("a", "an") else "1") or "1"
+    value = Decimal(fields["digits"].replace(",", "")) if "digits" in fields else number_of_words(words)
     if value is None:
         return None
     value += Decimal("0.5") if count else 0
-    value *= {"k": 1000, "thousand": 1000, "million": 1_000_000}.get(told.get("scale", ""), 1)
-    unit = told.get("coin") or told.get("unit") or ""
+    value *= {"k": 1000, "thousand": 1000, "million": 1_000_000}.get(fields.get("scale", ""), 1)
+    unit = fields.get("coin") or fields.get("unit") or ""
     single = unit.removesuffix("s") or None
     end = (
         match.end()
-        if not told.get("unit") or single in _MEASURES or "and_half" in told
+        if not fields.get("unit") or single in _MEASURES or "and_half" in fields
         else match.start("unit")
     )
     if single in _SECONDS:

@@ -38,9 +38,9 @@ def ungrounded(reply: str, brief: Brief) -> list[str]:
 
 def _against(reply: str, grounds: Grounds) -> list[str]:
     text = grounds.without_quotes(reply)
-    told = figures(text)
-    names = strange_names(text, told, grounds.stems)
-    numbers = (one for one in told if not grounds.has(one, text))
+    numbers_said = figures(text)
+    names = strange_names(text, numbers_said, grounds.stems)
+    numbers = (one for one in numbers_said if not grounds.has(one, text))
     acts = unfounded_claims(text, grounds.tools, grounds.others, grounds.open_acts)
     return list(
         dict.fromkeys(
@@ -123,7 +123,7 @@ class Grounds:
         said = dict.fromkeys(
             [*self.user_said, *(state.said for node in self.nodes for state in node.states())]
         )
-        told = [
+        stated = [
             claimed_deeds(text[a:b])
             for text in said
             for a, b in sentences(text)
@@ -140,9 +140,9 @@ class Grounds:
             for node in self.nodes
             if node.source.startswith("tool:")
         ]
-        settled = any(change.operation.kind in ("confirm", "reject") for change in self.turn.changes)
-        agreed = [Basis(frozenset({"confirm"}), self.stems)] if settled else []
-        return tuple(one for one in (*told, *held, *done, *tooled, *agreed) if one.kinds)
+        answered = any(change.operation.kind in ("confirm", "reject") for change in self.turn.changes)
+        agreed = [Basis(frozenset({"confirm"}), self.stems)] if answered else []
+        return tuple(one for one in (*stated, *held, *done, *tooled, *agreed) if one.kinds)
 
     @cached_property
     def open_acts(self) -> tuple[str, ...]:

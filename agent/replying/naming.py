@@ -181,12 +181,12 @@ class Names:
         found = _PART.fullmatch(value.lower()) if kind_of(value) in ("count", None) else None
         if found is None or _UNDONE.search(value.lower()):
             return value if name in _STATES else ""
-        told = value if name in _STATES or name in value else f"{value} {name}"
+        text = value if name in _STATES or name in value else f"{value} {name}"
         if not found[1].isdecimal():
-            return told
+            return text
         whole = int(found[2]) if found[2] else self._number_of(self.graph[part.parent])
         left = whole - int(found[1]) if whole is not None else -1
-        return f"{told}, {left} to go" if left >= 0 else told
+        return f"{text}, {left} to go" if left >= 0 else text
 
     def _number_of(self, node: TaskNode) -> int | None:
         """How many a task is about: 'label 46 boxes', or a slot for their number."""
@@ -195,9 +195,9 @@ class Names:
 
     def contents_within(self, node: TaskNode, width: int) -> str:
         """What a task holds as one phrase; of one with more characters, the first and how many more."""
-        told = series(self.contents(node))
-        if len(told) <= width:
-            return told
+        contents = series(self.contents(node))
+        if len(contents) <= width:
+            return contents
         return join(self.contents(node, most=FEW, deep=False), limit=MANY, width=width)
 
     def contents(self, node: TaskNode, *, most: int = MANY, deep: bool = True) -> list[str]:
@@ -216,7 +216,7 @@ class Names:
         for (_, kind), group in sorted(groups.items(), key=lambda item: item[0][0]):
             entries = [self._how_far(part) or self.entry(part, open_too=mixed, deep=deep) for part in group]
             if all(self.is_member(part) for part in group) and (
-                all(self._generic(part) for part in group) or self._is_told_by_kind(kind, group, len(groups))
+                all(self._generic(part) for part in group) or self._needs_kind(kind, group, len(groups))
             ):
                 name = spoken(kind)
                 entries = [f"{pluralised(name) if len(group) > 1 else name} {join(entries, limit=most)}"]
@@ -234,7 +234,7 @@ class Names:
         """Whether a member's title only says what kind of member it is: 'participant' for Alice."""
         return not same(node.value or node.title, node.title) and same(title_of(node), base(node.slot))
 
-    def _is_told_by_kind(self, kind: str, group: Sequence[TaskNode], groups: int) -> bool:
+    def _needs_kind(self, kind: str, group: Sequence[TaskNode], groups: int) -> bool:
         """Whether to say what members are, because there are others: 'participants Alice and Bob'."""
         return groups > 1 and kind not in _ANY_KIND and not any(names(spoken(kind), n.title) for n in group)
 

@@ -26,18 +26,18 @@ def history_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode])
     found = []
     for node in nodes[:INLINE]:
         states = [state for state in node.states() if state.op not in _MARKS]
-        told: list[str] = []
+        lines: list[str] = []
         for state, following in zip(states, [*states[1:], None], strict=True):
             if following is None or (state.value, state.status) != (following.value, following.status):
-                told.append(_past(state, last=following is None))
-        entries = told[-INLINE:]
+                lines.append(_past(state, last=following is None))
+        entries = lines[-INLINE:]
         turn, said = _reason(node)
         words = f" (in turn {turn} {you_said(said, 120)})" if said and len(states) > 1 else ""
         task, all_of_it = context.names.full(node), f"{', '.join(entries)}{words}"
-        if node.value is None or len(told) < 2:
+        if node.value is None or len(lines) < 2:
             found.append(answers.STATES(task=task, states=all_of_it))
         else:
-            found.append(answers.CHANGED(task=task, times=_times(len(told) - 1), states=all_of_it))
+            found.append(answers.CHANGED(task=task, times=_times(len(lines) - 1), states=all_of_it))
     return found
 
 

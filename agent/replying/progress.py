@@ -38,11 +38,11 @@ def left_reply(context: AnswerContext, _answer: Answer, nodes: list[TaskNode]) -
 
 def _left_entry(context: AnswerContext, node: TaskNode, shown: Collection[str]) -> str:
     """What is left of a task: itself, with its open parts and who does it."""
-    told = [_left_entry(context, part, shown) for part in _open_parts(context, node, shown)]
-    told += [p.value for p in context.graph.parts(node.id) if p.value and base(p.slot) == "assignee"]
-    told += filter(None, [context.names.so_far(node)])
+    entries = [_left_entry(context, part, shown) for part in _open_parts(context, node, shown)]
+    entries += [p.value for p in context.graph.parts(node.id) if p.value and base(p.slot) == "assignee"]
+    entries += filter(None, [context.names.so_far(node)])
     entry = context.names.short_entry(node)
-    return f"{entry} ({join(told, limit=INLINE)})" if told else entry
+    return f"{entry} ({join(entries, limit=INLINE)})" if entries else entry
 
 
 def _open_parts(context: AnswerContext, node: TaskNode, shown: Collection[str]) -> list[TaskNode]:
@@ -157,8 +157,8 @@ def status_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) 
             waits = [context.names.full(other) for other in context.graph.waits_for(node.id)]
             wait = f"; it waits for {join(waits, limit=INLINE)}" if waits and node.status == "open" else ""
             still = "still " if node.status == "open" else ""
-            told = f"{still}{STATUS[node.status]}{value}{wait}"
-            found.append(answers.STATE(opening=opening, task=name, state=told))
+            text = f"{still}{STATUS[node.status]}{value}{wait}"
+            found.append(answers.STATE(opening=opening, task=name, state=text))
         else:
             found.append(context.names.state(node))
     return found
@@ -168,15 +168,15 @@ def _state_reply(context: AnswerContext, state: str, nodes: list[TaskNode]) -> l
     """All that is done, removed, on hold or open."""
     if not nodes:
         return [answers.NOTHING_IN_STATE(is_so=_ALL_IN[state][1])]
-    told = [
+    lines = [
         f"{context.names.short_entry(node)} (turn {node.turn})"
         if state == "removed"
         else context.names.short_entry(node)
         for node in context.names.tops(nodes)
     ]
-    if len(told) > INLINE:
-        return [answers.HEADING(heading=_ALL_IN[state][0], count=len(told)), bullets(told)]
-    return [answers.LISTED(heading=_ALL_IN[state][0], entries=told)]
+    if len(lines) > INLINE:
+        return [answers.HEADING(heading=_ALL_IN[state][0], count=len(lines)), bullets(lines)]
+    return [answers.LISTED(heading=_ALL_IN[state][0], entries=lines)]
 
 
 def _ready_reply(context: AnswerContext, nodes: Sequence[TaskNode], *, denied: bool) -> list[str]:
@@ -188,13 +188,13 @@ def _ready_reply(context: AnswerContext, nodes: Sequence[TaskNode], *, denied: b
     for node in nodes[:INLINE]:
         name = context.names.full(node)
         waits = [context.names.full(other) for other in context.graph.waits_for(node.id)]
-        told = f"nothing stands in the way of {name}"
+        text = f"nothing stands in the way of {name}"
         if node.status == "done":
-            told = f"{name} {be(name)} done already"
+            text = f"{name} {be(name)} done already"
         elif waits:
-            told = f"{name} still waits for {join(waits, limit=INLINE)}"
+            text = f"{name} still waits for {join(waits, limit=INLINE)}"
         yes = (not waits or node.status == "done") != denied
-        found.append(sentence(f"{'Yes' if yes else 'No'}, {told}"))
+        found.append(sentence(f"{'Yes' if yes else 'No'}, {text}"))
     return found
 
 
@@ -206,8 +206,8 @@ def _supposed_state_reply(
     if verdict.claimed == "ready":
         return _ready_reply(context, nodes, denied=denied)
     if verdict.claimed in ("stale", "current"):
-        told = [_freshness(context, node) for node in nodes[:INLINE]]
-        return [f"{'Yes' if agreed else 'No'}, {told[0][:1].lower()}{told[0][1:]}", *told[1:]]
+        lines = [_freshness(context, node) for node in nodes[:INLINE]]
+        return [f"{'Yes' if agreed else 'No'}, {lines[0][:1].lower()}{lines[0][1:]}", *lines[1:]]
     found = []
     for node in nodes[:INLINE]:
         name = context.names.full(node)

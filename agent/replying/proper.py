@@ -20,12 +20,12 @@ _VERB_NEXT = re.compile(
 )
 
 
-def strange_names(text: str, told: Sequence[Figure], known: AbstractSet[str]) -> Iterator[str]:
+def strange_names(text: str, figures: Sequence[Figure], known: AbstractSet[str]) -> Iterator[str]:
     """The capitalised words of a text that are neither known nor everyday words.
 
     Args:
         text: a reply.
-        told: its figures; months and the like are theirs.
+        figures: its figures; months and the like are theirs.
         known: stems of the words that may be said.
     """
     foreign = is_foreign(text)
@@ -33,7 +33,7 @@ def strange_names(text: str, told: Sequence[Figure], known: AbstractSet[str]) ->
         return  # every noun is capitalised
     for match in _CAPITAL.finditer(text):
         name = re.sub(r"['’].*$", "", match[0])
-        if not name[0].isupper() or any(one.start <= match.start() < one.end for one in told):
+        if not name[0].isupper() or any(one.start <= match.start() < one.end for one in figures):
             continue
         if set(words(name)) <= known or len(name) == 1:
             continue

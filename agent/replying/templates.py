@@ -70,8 +70,8 @@ class _Reply:
         untold = Names(self.graph, untold={*self.turn.proposals, *given})
         asked = self._proposals() + self._question()
         room = LONGEST - sum(len(piece) + 1 for piece in (*notes, *asked))
-        told = Changes(self._without(given), self.graph, untold).pieces(room)
-        told += self._tool_runs() + self._earlier()
+        lines = Changes(self._without(given), self.graph, untold).pieces(room)
+        lines += self._tool_runs() + self._earlier()
         known = {one.answer: one for one in self.turn.known}
         answers = () if self.turn.earlier else self.brief.answers or self.turn.answers
         acted = any(run.status == "done" for run in self.turn.tool_runs)
@@ -79,12 +79,12 @@ class _Reply:
             if acted and (not answer.tasks or answer.question.slot):
                 continue  # what tools gave answers what the tasks could not
             if n not in known or not known[n].instead:
-                told += answer_pieces(answer, self.graph, self.names)
-            told += known[n].lines if n in known else ()
-        if not told and any(step.act == "no" for step in self.turn.steps):
-            told.append(replies.ALL_RIGHT())
-        told += asked
-        return list(dict.fromkeys([*notes, *(told or [self._small_talk()])]))
+                lines += answer_pieces(answer, self.graph, self.names)
+            lines += known[n].lines if n in known else ()
+        if not lines and any(step.act == "no" for step in self.turn.steps):
+            lines.append(replies.ALL_RIGHT())
+        lines += asked
+        return list(dict.fromkeys([*notes, *(lines or [self._small_talk()])]))
 
     def _without(self, given: AbstractSet[str]) -> Turn:
         """The turn without what else is told of results: that they were opened, or are out of date."""
@@ -92,8 +92,8 @@ class _Reply:
         offered = self.turn.question is not None and is_rerun_offer(self.turn.question)
         for change in self.turn.changes:
             if not (isinstance(change.operation, Update) and given & set(change.changed[:1])):
-                told = set(change.stale) if offered else given & set(change.stale)
-                left = {name: tuple(key for key in getattr(change, name) if key not in told)
+                left_out = set(change.stale) if offered else given & set(change.stale)
+                left = {name: tuple(key for key in getattr(change, name) if key not in left_out)
                         for name in ("changed", "stale")}  # fmt: skip
                 kept.append(change.model_copy(update=left))
         return self.turn.model_copy(update={"changes": tuple(kept)})

@@ -82,17 +82,17 @@ def _holds(context: AnswerContext, answer: Answer, verdict: Verdict) -> list[str
     claimed = clip(verdict.claimed)
     node, container = _about(context, answer, verdict)
     if container is not None:
-        told = f"{claimed} {be(claimed)} in {the(title_of(container))}"
+        statement = f"{claimed} {be(claimed)} in {the(title_of(container))}"
     elif node is not None and node.value is not None and not names(verdict.claimed, node.title):
-        told = f"{context.names.full(node)} {be(context.names.full(node))} {clip(node.value)}"
+        statement = f"{context.names.full(node)} {be(context.names.full(node))} {clip(node.value)}"
     elif node is not None:
-        told = context.names.state(node).rstrip(".")
-        told = told[0].lower() + told[1:] if told.startswith("The ") else told
+        statement = context.names.state(node).rstrip(".")
+        statement = statement[0].lower() + statement[1:] if statement.startswith("The ") else statement
     else:
-        told = f"{claimed} is what I have" if claimed else "that is how it is"
+        statement = f"{claimed} is what I have" if claimed else "that is how it is"
     since = f" (since turn {verdict.since})" if verdict.since else ""
     reply = answers.IT_IS if answer.question.denied else answers.YES
-    return [reply(seed=claimed, fact=told, since=since)]
+    return [reply(seed=claimed, fact=statement, since=since)]
 
 
 def _was(context: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
@@ -157,8 +157,8 @@ def _never(context: AnswerContext, answer: Answer, verdict: Verdict) -> list[str
 
 def _unknown(context: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
     about = answer.question.about or verdict.claimed or answer.question.value or ""
-    told = quoted(about, 60) if about else "that"
-    return [answers.NO_RECORD(about=told), *context.nothing(answer)[1:]]
+    subject = quoted(about, 60) if about else "that"
+    return [answers.NO_RECORD(about=subject), *context.nothing(answer)[1:]]
 
 
 def _act_verdict(context: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:

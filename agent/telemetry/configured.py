@@ -25,9 +25,9 @@ def watch_as_configured(given: Settings) -> None:
     try:
         from .tracing import Tracing
     except ModuleNotFoundError as error:
-        told = NEEDED.format(error.name)
+        message = NEEDED.format(error.name)
         if given.tracing == "on":
-            raise ImportError(told) from error
-        _log.warning("no spans are sent: %s", told)
+            raise ImportError(message) from error
+        _log.warning("no spans are sent: %s", message)
         return
     watch(Tracing(texts=given.tracing_text))

@@ -50,10 +50,10 @@ class Lines(logging.Formatter):
         """The line."""
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         fields = {"time": at, "level": record.levelname.lower(), "logger": record.name}
-        told = {"event": record.getMessage(), **_place(), **getattr(record, _FIELDS, {})}
+        entry = {"event": record.getMessage(), **_place(), **getattr(record, _FIELDS, {})}
         if record.exc_info and record.exc_info[1] is not None:
-            told["error"] = self._error(record.exc_info[1])
-        clean = {**fields, **{name: self._clean(value) for name, value in told.items()}}
+            entry["error"] = self._error(record.exc_info[1])
+        clean = {**fields, **{name: self._clean(value) for name, value in entry.items()}}
         if self._as_json:
             return json.dumps(clean, ensure_ascii=True)
         event = json.dumps(clean.pop("event"))[1:-1]  # whatever it is, it stays on its line

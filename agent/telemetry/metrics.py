@@ -37,15 +37,15 @@ class Metrics:
     """
 
     def __init__(self, waiting: Callable[[], int | None] = lambda: None) -> None:
-        self._registry = made = CollectorRegistry()
+        self._registry = registry = CollectorRegistry()
         self._names = {label: _Names(most) for label, most in MOST_NAMES.items()}
-        made.register(_Waiting(waiting))
+        registry.register(_Waiting(waiting))
 
         def counter(name: str, what: str, *labels: str) -> Counter:
-            return Counter(f"taskloom_{name}", what, labels, registry=made)
+            return Counter(f"taskloom_{name}", what, labels, registry=registry)
 
         def histogram(name: str, what: str, *labels: str) -> Histogram:
-            return Histogram(f"taskloom_{name}_seconds", what, labels, buckets=SECONDS, registry=made)
+            return Histogram(f"taskloom_{name}_seconds", what, labels, buckets=SECONDS, registry=registry)
 
         self._turns = counter(
             "turns", "Turns by how they ended; interrupted: waits for an approval.", "outcome"

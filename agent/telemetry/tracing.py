@@ -69,19 +69,21 @@ class Tracing:
 
     def end(self, span: Span) -> None:
         """See `Observer`."""
-        made: trace.Span = span.kept.pop(self)
-        made.set_attributes(dict(_attributes(span)))
+        exported: trace.Span = span.kept.pop(self)
+        exported.set_attributes(dict(_attributes(span)))
         if self._texts:
-            made.set_attributes({_TEXTS[name]: _text(value) for name, value in span.texts.items()})
+            exported.set_attributes({_TEXTS[name]: _text(value) for name, value in span.texts.items()})
         if span.outcome != "done":
-            made.set_attribute("taskloom.outcome", span.outcome)
+            exported.set_attribute("taskloom.outcome", span.outcome)
         if span.outcome == "failed":
             error = span.error
-            made.set_attribute("error.type", type(error).__qualname__ if error else "_OTHER")
-            made.set_status(Status(StatusCode.ERROR, str(error)[:LONGEST] if error and self._texts else None))
+            exported.set_attribute("error.type", type(error).__qualname__ if error else "_OTHER")
+            exported.set_status(
+                Status(StatusCode.ERROR, str(error)[:LONGEST] if error and self._texts else None)
+            )
             if error and self._texts:  # what an error says may be a user's words
-                made.record_exception(error)
-        made.end()
+                exported.record_exception(error)
+        exported.end()
 
 
 def _attributes(span: Span) -> Iterator[tuple[str, Any]]:

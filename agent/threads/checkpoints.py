@@ -25,7 +25,7 @@ from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_ev
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from taskloom.agent.graph.plain import STORED, DamagedError, UnknownTypeError, damage_told
+from taskloom.agent.graph.plain import STORED, DamagedError, UnknownTypeError, damage_named
 from taskloom.agent.turn.calls import Call, ToolRun
 from taskloom.agent.turn.state import DELTA_CHANNELS, Pending, Turn
 
@@ -65,7 +65,7 @@ class CompactSerializer(JsonPlusSerializer):
             UnknownTypeError: it holds a type that is not allowed.
             DamagedError: it cannot be read.
         """
-        with damage_told():
+        with damage_named():
             return self._loaded(*data)
 
     def _loaded(self, kind: str, payload: bytes) -> Any:
@@ -152,7 +152,7 @@ class WarmSaver(SqliteSaver):
         }
         if missing := [channel for channel in channels if channel not in found]:
             found |= super().get_delta_channel_history(config=config, channels=missing)
-        with damage_told():  # what is read is replayed there
+        with damage_named():  # what is read is replayed there
             self._keep((thread, space), target, found)
         return found
 
@@ -162,7 +162,7 @@ class WarmSaver(SqliteSaver):
         Raises:
             DamagedError: the checkpoint, or what is noted of it, cannot be read.
         """
-        with damage_told():
+        with damage_named():
             found = super().get_tuple(config)
         if found is not None and not isinstance(found.checkpoint, dict):
             raise DamagedError(f"a checkpoint is {type(found.checkpoint).__name__}")

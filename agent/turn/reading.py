@@ -67,8 +67,8 @@ class Usage:
     @classmethod
     def cut_off(cls, model: str, error: BaseException) -> Usage:
         """The tokens of an answer that was cut off, which OpenAI's error holds; none of any other error."""
-        told = getattr(getattr(error, "completion", None), "usage", None)
-        return cls.of(model, 0, told.prompt_tokens, told.completion_tokens) if told else cls()
+        usage = getattr(getattr(error, "completion", None), "usage", None)
+        return cls.of(model, 0, usage.prompt_tokens, usage.completion_tokens) if usage else cls()
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(

@@ -96,7 +96,8 @@ class Turn(BaseModel):
     )
     tool_runs: tuple[ToolRun, ...] = Field(default=(), description="What tools did in this turn.")
     missed: tuple[tuple[int, str], ...] = Field(
-        default=(), description="What was said not long before and not taken in, with the turn."
+        default=(),
+        description="Recent messages, not understood, that no answer has told of, with their turn.",
     )
     by: Literal["rules", "network", "model"] = Field(
         default="network",

@@ -201,13 +201,13 @@ def test_who_never_lets_go_is_waited_for_as_long_as_is_said_and_then_only_briefl
     lease: Make, tmp_path: Path
 ) -> None:
     said: list[str] = []
-    one, thing = lease(wait=1.5, told=said.append)
+    one, thing = lease(wait=1.5, notify=said.append)
     (tmp_path / "memory").mkdir()
     with FileLock(tmp_path / "memory" / ".lock"):
         waited = []
         for _ in range(2):
             begun = time.monotonic()
-            with pytest.raises(StoreBusyError, match="not let go of within 1"), one.using():
+            with pytest.raises(StoreBusyError, match="not released within 1"), one.using():
                 pass
             waited.append(time.monotonic() - begun)
     assert 1.4 < waited[0] < 3

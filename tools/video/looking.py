@@ -285,13 +285,13 @@ class Looker:
     def _measured(self, ranges: Sequence[tuple[int, int]]) -> Answer:
         """What was measured of the shots in some ranges, and that nobody can see them."""
         numbers = self._within(ranges)
-        told = [BLIND]
-        told += [self._figures(self._shots[number]) for number in numbers[:MOST_FRAMES]]
+        lines = [BLIND]
+        lines += [self._figures(self._shots[number]) for number in numbers[:MOST_FRAMES]]
         if len(numbers) > MOST_FRAMES:
-            told.append(f"And {len(numbers) - MOST_FRAMES} more shots.")
+            lines.append(f"And {len(numbers) - MOST_FRAMES} more shots.")
         begun = [shot.start_ms for shot in self._shots[1:]]
-        told.append(f"Cuts: {sum(start < at < stop for at in begun for start, stop in ranges)}.")
-        return Answer("\n".join(told), measured=True)
+        lines.append(f"Cuts: {sum(start < at < stop for at in begun for start, stop in ranges)}.")
+        return Answer("\n".join(lines), measured=True)
 
     def _figures(self, shot: Shot) -> str:
         parts = [f"colours {', '.join(shot.colours)}" if shot.colours else "no main colour"]

@@ -50,7 +50,7 @@ class _Part(BaseModel):
     speaker: str | None = None
 
 
-class _Told(BaseModel):
+class _Answer(BaseModel):
     segments: list[_Part] | None = None
     text: str = ""
 
@@ -99,14 +99,14 @@ def _asked(client: OpenAI, model: str, name: str, data: bytes) -> list[_Part]:
             response_format="verbose_json",
             timestamp_granularities=["segment"],
         )
-        told = _Told.model_validate_json(reply.text)
+        parsed = _Answer.model_validate_json(reply.text)
     except openai.AuthenticationError as error:
         raise NotAllowedError(
             f"the endpoint of {model} does not accept the key: set OPENAI_API_KEY"
         ) from error
     except (openai.APIConnectionError, openai.RateLimitError, openai.InternalServerError) as error:
         raise TransientError(
-            f"the transcription {model} cannot be had ({type(error).__name__}): see that OPENAI_BASE_URL"
+            f"{model} could not be reached ({type(error).__name__}): check that OPENAI_BASE_URL"
             " answers, and try again"
         ) from error
     except openai.OpenAIError as error:
@@ -116,9 +116,9 @@ def _asked(client: OpenAI, model: str, name: str, data: bytes) -> list[_Part]:
         ) from error
     except ValidationError as error:
         raise ToolError(f"what {model} gave is no transcription: check TASKLOOM_TRANSCRIPTION") from error
-    if told.segments is None and told.text.strip():
+    if parsed.segments is None and parsed.text.strip():
         raise ToolError(f"{model} tells no times: use a model that gives segments, such as whisper-1")
-    return told.segments or []
+    return parsed.segments or []
 
 
 def _pieces(path: Path) -> Iterator[Piece]:

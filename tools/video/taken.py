@@ -58,7 +58,7 @@ def taken(
         info = probe(file)
     except UnavailableError as error:
         if not lines and endpoint is None:
-            raise _untold(file, f", or look into it: {error}") from error
+            raise _no_transcript(file, f", or look into it: {error}") from error
         return Taken(lines if lines or endpoint is None else transcribe(file, endpoint), pictures=True)
     except ToolError as error:
         if not lines:
@@ -92,13 +92,13 @@ def _said(
             return transcribe(file, endpoint)
         return transcribe(file, endpoint, [(one.start_ms, "sound.wav", one.wav) for one in sound(file)])
     if not info.width:
-        raise _untold(file, "")
+        raise _no_transcript(file, "")
     if info.sound:
         progress("what is said is left out: give a transcript, or set TASKLOOM_TRANSCRIPTION")
     return ()
 
 
-def _untold(file: Path, more: str) -> ToolError:
+def _no_transcript(file: Path, more: str) -> ToolError:
     return ToolError(
         f"nothing tells what is said in {file}: give its transcript with --transcript, or set"
         f" TASKLOOM_TRANSCRIPTION to a model that transcribes{more}"

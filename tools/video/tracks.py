@@ -88,12 +88,12 @@ def _line(packet: AnyPacket, event: Any, origin: float) -> list[Line]:
         voice = _VOICE.search(said)
         who = " ".join(voice[1].split()) if voice else None
     else:
-        who, said = _told(getattr(event, "ass", b""))
+        who, said = _speaker_and_words(getattr(event, "ass", b""))
     text = " ".join(_MARKS.sub("", said).replace("\\N", " ").split())
     return [Line(start, end, text, who)] if text else []
 
 
-def _told(event: bytes) -> tuple[str | None, str]:
+def _speaker_and_words(event: bytes) -> tuple[str | None, str]:
     """Speaker and words of an event of ASS: number, layer, style, speaker, three margins, effect, words."""
     fields = event.decode("utf-8", "replace").split(",", 8)
     return (fields[3].strip() or None, fields[8]) if len(fields) == 9 else (None, "")
