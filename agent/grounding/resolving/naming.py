@@ -37,7 +37,8 @@ _ASKED_NOUN = re.compile(
 )
 _THINGS = re.compile(
     rf"(\d[\d.,]*|{'|'.join(values.NUMBER_WORDS)})"
-    r"\s+(?!(?:dozen|couple|pair|hundred|thousand|grand|more|of)s?\b)([a-z]+(?: [a-z]+)?)",
+    rf"\s+(?!(?:pair|thousand|grand|more|of|an?|per|each|{'|'.join(values.NUMBER_WORDS)})s?\b)"
+    r"([a-z]+(?: [a-z]+)?)",
     re.IGNORECASE,
 )
 _COSTING = re.compile(
