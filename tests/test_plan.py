@@ -158,7 +158,14 @@ def test_a_text_of_hundreds_of_values_ends() -> None:
         ("three hundred and fifty quid", "", "amount"), ("fifteen hundred euros", "", "amount"),
         ("eight hundred and fifty", "", "count"), ("and so on", "", None),
         ("3 to 6", "", "time"), ("between 2 and 4", "", "time"), ("7-10:30", "", "time"), ("30-40", "", None),
-        ("3 to 6 people", "", None),
+        ("3 to 6 people", "", None), ("the twelfth", "", "date"), ("twentieth of september", "", "date"),
+        ("first", "", None), ("the second one", "", None), ("the 20th in the evening", "", "date"),
+        ("friday in two weeks", "", "date"), ("just sunday", "", "date"), ("8h30", "", "time"),
+        ("15 h", "", "time"), ("3 h", "", None), ("nine o clock", "", "time"),
+        ("seven till nine", "", "time"),
+        ("half eight till half three", "", "time"), ("seven to nine", "", None), ("18 an hour", "", "amount"),
+        ("55 a man a night", "", "amount"), ("3 a week", "", None), ("£3 on the door", "", "amount"),
+        ("a hundred and twenty", "", "count"),
     ],
 )  # fmt: skip
 def test_kinds_of_values(value: str, lead: str, kind: str | None) -> None:
@@ -256,6 +263,24 @@ def told(graph: TaskGraph, reply: str, *clauses: Clause, focus: str = "") -> set
 )
 def test_what_is_spoken_of_follows_the_reply_and_the_kind_of_a_value(reply: str, said: str, new: str) -> None:
     assert new in told(DINNER, reply, clause("set", said), focus="soup")
+
+
+@pytest.mark.parametrize(
+    ("slot", "held", "amount", "then"),
+    [
+        ("days", "three", "[V a day less]", "2"), ("singers", "19", "diminish them by [V three]", "16"),
+        ("socks", "twelve pairs", "[V two] more pairs", "14 pairs"),
+        ("price", "19.50", "[V seven fifty] off", "12"),
+        ("budget", "1150", "another [V three hundred and fifty]", "1500"),
+        ("hot dogs", "a hundred and twenty", "[V half as many hot dogs again]", "180"),
+        ("area", "22 m2", "[V 4 m2 less]", "18 m2"), ("hire", "18 a day", "[V a day longer]", "18 a day"),
+    ],
+)  # fmt: skip
+def test_amounts_in_words_and_units_move(slot: str, held: str, amount: str, then: str) -> None:
+    plan = after(TaskGraph(), clause("task", f"[T camp] [S1 {slot}] [V1 {held}]"))
+    said = clause("shift", amount)
+    found = told(plan, f"The {slot}: {held}.", said, focus="camp")
+    assert found == {"camp", f"camp > {slot}: {then}"}
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,8 @@ def test_a_telephone_number(text: str, is_one: bool) -> None:
 
 NUMBERS = [
     ("three guests", "3"), ("$1,500", "1500"), ("5k", "5000"), ("2.5 km", "2.5"), ("a dozen", "12"), ("some", None),
+    ("3, one halal", "3"), ("£1,500 for two", "1500"), ("two thousand five hundred", "2500"),
+    ("three hundred and fifty", "350"), ("160 dozen", "160"),
 ]  # fmt: skip
 
 
@@ -172,6 +174,8 @@ def test_the_number_in_a_text(text: str, number: str | None) -> None:
 EXCHANGED = [
     ("$1,500", "2000", "$2,000"), ("4 people", "6", "6 people"), ("four people", "6", "6 people"), ("5k", "6000", "6000"),
     ("$900", "1200", "$1,200"), ("3 km", "2.5", "2.5 km"), ("some", "7", "7"), ("of Two Rooms", "3", "of 3 Rooms"),
+    ("3, one halal", "2", "2, one halal"), ("two or 3 boxes", "4", "4 or 3 boxes"),
+    ("a hundred and twenty", "180", "180"),
 ]  # fmt: skip
 
 
@@ -290,6 +294,7 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 DURATIONS = [
     ("an hour and a half", 1.5 * HOUR), ("half an hour", HOUR / 2), ("30 minutes", HOUR / 2), ("two days", 2 * DAY),
     ("a fortnight", 14 * DAY), ("one night", DAY), ("week", 7 * DAY), ("2.5 hrs", 2.5 * HOUR), ("soon", None),
+    ("an hour and a quarter", 1.25 * HOUR), ("hour n half", 1.5 * HOUR), ("minus one", None),
     ("99999999999 days", 999_999_999 * DAY), (f"{'9' * 400} years", 999_999_999 * DAY),
 ]  # fmt: skip
 

@@ -17,7 +17,7 @@ _DAYS = word_set(
     aug august sep sept september oct october nov november dec december week month"""
 )
 _BESIDE = word_set(
-    """on the of in at next this last every each coming morning mornings afternoon evening evenings night
+    """on the of in at and next this last every each coming morning mornings afternoon evening evenings night
     early late mid end start beginning and to until till from through or both days before after by around
     about"""
 )
@@ -31,7 +31,7 @@ _LED = re.compile(
 _HOUR = re.compile(
     r"(?:(?:half|quarter|twenty|ten|five)(?: past| to)? )?(?:\d{1,2}|one|two|three|four|five|six|seven|eight"
     r"|nine|ten|eleven|twelve)(?:[ -]?(?:thirty|fifteen|forty[ -]five|fortyfive))?(?:[ -]?ish)?(?: ?[ap]m)?"
-    r"(?: o['’]?clock)?(?: in the (?:morning|afternoon|evening)| at night| tonight)?",
+    r"(?: o['’ ]?clock)?(?: in the (?:morning|afternoon|evening)| at night| tonight)?",
     re.IGNORECASE,
 )
 _MONEY = re.compile(
@@ -42,7 +42,8 @@ _MONEY = re.compile(
     re.IGNORECASE,
 )
 _COUNT = re.compile(
-    rf"(?:{'|'.join(values.NUMBER_WORDS)})(?:[ -](?:and |thousand|{'|'.join(values.NUMBER_WORDS)})+)+",
+    rf"(?:an? )?(?:{'|'.join(values.NUMBER_WORDS)})"
+    rf"(?:[ -](?:and |thousand|{'|'.join(values.NUMBER_WORDS)})+)+",
     re.IGNORECASE,
 )
 _CLOCKED = r"(\d{1,2})(?:[.:][0-5]\d)?(?: ?[ap]m)?"
@@ -55,6 +56,24 @@ _BESIDE_ANOTHER = re.compile(
     r" (?:before|after)\b ?\w",
     re.IGNORECASE,
 )  # 'a week before the party'
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_RANK = (
+    r"(?:(?:twenty|thirty)[ -])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)"
+    r"|(?:ten|eleven|twelf|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twentie|thirtie)th"
+)
+_DAY_IN_WORDS = re.compile(
+    rf"(?:on )?(?:the (?:{_RANK})|(?:the )?(?:{_RANK}) of (?:{_MONTHS})|(?:{_MONTHS}) (?:the )?(?:{_RANK}))",
+    re.IGNORECASE,
+)  # 'the twelfth', 'twentieth of september'
+_IN_WEEKS = re.compile(
+    rf"(?:on )?(?P<day>\w+) in (?:an?|\d+|{'|'.join(values.NUMBER_WORDS)}) (?:week|month)s?(?: time)?",
+    re.IGNORECASE,
+)
+_JUST = re.compile(r"^(?:just|only|even)\s+(?=\S)", re.IGNORECASE)
+_TILL = re.compile(r"(?P<from>from )?(?P<begin>.+?) (?:till?|until|(?P<to>to)) (?P<end>.+)", re.IGNORECASE)
+_OF_THE_DAY = re.compile(r"half|quarter|noon|midnight|midday|o['’ ]?clock|[ap]m\b", re.IGNORECASE)
+_H = re.compile(r"(?P<hour>[01]?\d|2[0-4]) ?h(?P<minutes>[0-5]\d)?", re.IGNORECASE)
+_COINED = re.compile(r"[£$€]\s?\d[\d.,]*(?:k|m)?\b[^\d£$€]*", re.IGNORECASE)
 _NOT_A_HOUR = re.compile(r"(?:\d{1,2}|[a-z]+)", re.IGNORECASE)
 
 
@@ -64,18 +83,31 @@ def kind_of(value: str, lead: str = "") -> str | None:
 
     lead: what stands before it in the sentence.
     """
-    text = value.strip(" .,!?;:")
-    if re.fullmatch(r"(?:on )?(?:the )?\d{1,2}(?:st|nd|rd|th)", text, re.IGNORECASE):
+    text = _JUST.sub("", value.strip(" .,!?;:"), count=1)
+    if _is_day(text):
         return "date"
     if (counted := _BESIDE_ANOTHER.match(text)) is not None:
         return "time" if counted[1] else "date"
     parts = re.findall(r"[a-z]+|\d+(?:st|nd|rd|th)?", text.lower())
-    named = [part for part in parts if part in _DAYS]
+    named = [part for part in parts if part in _DAYS or re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", part)]
     if named and all(part in _DAYS | _BESIDE or part[:1].isdigit() for part in parts) and ":" not in text:
         return "date"
-    found = "amount" if _MONEY.fullmatch(text) else values.kind_of(text)
+    found = "amount" if _MONEY.fullmatch(text) or _COINED.fullmatch(text) else values.kind_of(text)
     if found not in (None, "count"):
         return found
+    return "time" if _is_time(text, lead) else found or ("count" if _COUNT.fullmatch(text) else None)
+
+
+def _is_day(text: str) -> bool:
+    """Whether words are a day by its number or by weeks: 'the 3rd', 'the twelfth', 'friday in two weeks'."""
+    if re.fullmatch(r"(?:on )?(?:the )?\d{1,2}(?:st|nd|rd|th)", text, re.IGNORECASE):
+        return True
+    weeks = _IN_WEEKS.fullmatch(text)
+    return _DAY_IN_WORDS.fullmatch(text) is not None or (weeks is not None and weeks["day"].lower() in _DAYS)
+
+
+def _is_time(text: str, lead: str) -> bool:
+    """Whether words that are of no other kind are a time of day, or two of them."""
     bare = re.sub(r"^(?:at|by|around|about|before|after|from|until|till)\s+", "", text, flags=re.IGNORECASE)
     led = bare != text or _LED.search(lead) is not None
     number = re.match(r"\d+", bare)
@@ -84,22 +116,28 @@ def kind_of(value: str, lead: str = "") -> str | None:
         and (number is None or int(number[0]) <= 24)
         and (led or not _NOT_A_HOUR.fullmatch(bare))
     ):
-        return "time"
+        return True
     clock = _CLOCK.fullmatch(bare)
     if (
         clock is not None
         and (any(sign in bare for sign in ".: ") or led)
         and (len(clock[1]) > 1 or not bare.isdigit())
     ):
-        return "time"
-    if found is None and (hours := _HOURS.fullmatch(text)):
-        return "time" if all(int(hour) <= 24 for hour in hours.groups() if hour) else None
-    return "count" if found is None and _COUNT.fullmatch(text) else found
+        return True
+    if (french := _H.fullmatch(bare)) is not None:  # '8h30', '17 h'; '3 h' is a duration
+        return led or french["minutes"] is not None or int(french["hour"]) > 12
+    if (hours := _HOURS.fullmatch(text)) is not None:
+        return all(int(hour) <= 24 for hour in hours.groups() if hour)
+    both = _TILL.fullmatch(text)
+    if both is None or (both["to"] and not (both["from"] or _OF_THE_DAY.search(text))):
+        return False
+    return all(kind_of(both[end], "at ") == "time" for end in ("begin", "end"))
 
 
 def hour(text: str) -> bool:
-    """Whether a text is a bare number that may be an hour."""
-    return bool(re.fullmatch(r"\d{1,2}", text.strip(" .,!?"))) and int(text.strip(" .,!?")) <= 24
+    """Whether a text is a bare number that may be an hour: '7', '0730'."""
+    found = re.fullmatch(r"(\d{1,2}?)([0-5]\d)?", text.strip(" .,!?"))
+    return found is not None and int(found[1]) <= 24 and (found[2] is None or len(found[0]) == 4)
 
 
 def parse_measure(text: str) -> str:
@@ -108,8 +146,37 @@ def parse_measure(text: str) -> str:
     text = re.sub(r"\bthree[- ]quarters of an hour\b", "45 minutes", text, flags=re.IGNORECASE)
     text = re.sub(r"\b(?:a )?quarter (?:of an |of )?hour\b", "15 minutes", text, flags=re.IGNORECASE)
     text = re.sub(r"\ba thousand\b", "1000", text, flags=re.IGNORECASE)
+    text = _AND_COINS.sub(_with_coins, text)
     text = re.sub(r"\b(?:a )?fiver\b", "5 pounds", text, flags=re.IGNORECASE)
     return re.sub(r"\b(?:a )?tenner\b", "10 pounds", text, flags=re.IGNORECASE)
+
+
+_TENS = "|".join(
+    word for word, number in values.NUMBER_WORDS.items() if 10 <= number < 100 and word != "dozen"
+)
+_ONES = "|".join(word for word, number in values.NUMBER_WORDS.items() if 0 < number < 10 and word != "couple")
+_AND_COINS = re.compile(
+    rf"\b(an?|\d+|{'|'.join(values.NUMBER_WORDS)}) (pound|quid|euro|dollar|buck)s? "
+    rf"(\d\d|(?:{_TENS})(?:[ -](?:{_ONES}))?)\b",
+    re.IGNORECASE,
+)
+_COINS_ONLY = re.compile(
+    rf"({'|'.join(values.NUMBER_WORDS)}) ((?:{_TENS})(?:[ -](?:{_ONES}))?)", re.IGNORECASE
+)
+
+
+def _with_coins(found: re.Match[str]) -> str:
+    """'A pound fifty' as 1.50 pounds."""
+    coin = "pound" if found[2].lower() == "quid" else found[2]
+    return f"{values.number_of(found[1]) or 1}.{values.number_of(found[3])} {coin}s"
+
+
+def as_price(amount: str) -> str:
+    """An amount of money said as two numbers in figures: 'seven fifty' is 7.50, beside a price."""
+    found = _COINS_ONLY.fullmatch(amount.strip())
+    if found is None or (values.number_of(amount) or 0) >= 20:
+        return amount  # 'twenty five' is one number
+    return f"{values.number_of(found[1])}.{values.number_of(found[2])}"
 
 
 PLACES = frozenset(words("place venue location address room hall where site spot"))

@@ -69,7 +69,7 @@ _TIME = "|".join(
         _HALF,
     ]
 )
-_DURATION = rf"(?:{_NUMBER}|an?|half\s+an)[\s-](?:and\s+a\s+half\s+)?(?:minutes?|mins?|hours?|hrs?|days?|nights?|weeks?|months?|years?)(?:\s+and\s+a\s+half)?(?![a-z])"
+_DURATION = rf"(?:{_NUMBER}|an?|half\s+an)[\s-](?:and\s+a\s+half\s+)?(?:minutes?|mins?|hours?|hrs?|days?|nights?|weeks?|months?|years?)(?:\s+and\s+(?:a\s+half|a\s+quarter|three\s+quarters))?(?![a-z])"
 _AMOUNT = (
     r"(?:US|A|C)?[$€£]\s?\d[\d,]*(?:\.\d+)?\s?(?:k|m|million|thousand)?(?![a-z\d])"
     r"|\d[\d,]*(?:\.\d+)?\s?k?\s?(?:dollars|bucks|euros?|pounds|usd|eur|gbp|€|£|\$)(?!\w)|\d+(?:\.\d+)?k(?!\w)"
@@ -197,10 +197,22 @@ def is_phone(text: str) -> bool:
     return phonenumbers.is_possible_number(number) or len(re.sub(r"\D", "", text)) == 7
 
 
+_RATE = re.compile(
+    r"([£$€]?\d[\d.,]*)(?: ?[£$€]| (?:quid|pounds?|euros?|dollars?|bucks|pence))?(?: each)?"
+    r"(?: ?(?:an?|per|/) ?(?:(day|week|month|year)|hour|night|head|man|woman|person|child|lesson|session|go|visit"
+    r"|half hour|term|piece|bag|box|pack|bottle|kilo|metre|meter|m2|mile|slice|seat|ticket))+",
+    re.IGNORECASE,
+)
+_LEAST_RATE = 10  # of a day, a week: less is how often
+
+
 def kind_of(text: str) -> Kind | None:
     """The kind of a value that is typed as a whole ("June 10th", "at 4"), or None."""
     text = text.strip().rstrip(".")
     bare = re.sub(r"^(?:on|at|by|around|about|for|in|from|until|the)\s+", "", text, flags=re.IGNORECASE)
+    if (rate := _RATE.fullmatch(bare)) is not None:  # '18 an hour', but '3 a week' are no price
+        often = rate[2] is not None and (number_of(rate[1]) or 0) < _LEAST_RATE
+        return None if often else "amount"
     for candidate in (text, bare):
         spans = spot(candidate)
         if len(spans) == 1 and spans[0].end - spans[0].start >= len(candidate) - 4:
@@ -254,7 +266,7 @@ def shift_number(text: str, sign: str, amount: str) -> str | None:
 _WORD = re.compile(
     rf"(?<![A-Za-z])(?:{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})(?![A-Za-z])", re.IGNORECASE
 )
-_MORE = re.compile(rf"[\s-]*(?:and\s+)?({_WORD.pattern})", re.IGNORECASE)
+_MORE = re.compile(rf"[\s-]*(?:and\s+)?({_WORD.pattern}|thousand(?![A-Za-z]))", re.IGNORECASE)
 
 
 def _number_words(text: str) -> tuple[int, int, Decimal] | None:
@@ -263,10 +275,15 @@ def _number_words(text: str) -> tuple[int, int, Decimal] | None:
     if found is None:
         return None
     start, end, total = found.start(), found.end(), NUMBER_WORDS[found[0].lower()]
+    if total >= 12 and (article := re.search(r"(?<![A-Za-z])an? $", text[:start], re.IGNORECASE)):
+        start = article.start()  # 'a hundred', 'a dozen'
+    thousands = 0  # of 'two thousand five hundred', which goes on as if nothing had been said
     while (more := _MORE.match(text, end)) is not None:
-        number = NUMBER_WORDS[more[1].lower()]
-        if number >= 100 > total:
-            total *= number
+        number = NUMBER_WORDS.get(more[1].lower(), 1000)
+        if number == 1000 and thousands == 0:
+            thousands, total = total * 1000, 0
+        elif number >= 100 > total > 0 or (thousands and not total):
+            total = total * number or number
         elif (total % 100 >= 20 and total % 10 == 0 and number < 10) or (
             total >= 100 and total % 100 == 0 and number < 100
         ):
@@ -274,16 +291,18 @@ def _number_words(text: str) -> tuple[int, int, Decimal] | None:
         else:
             break
         end = more.end()
-    return start, end, Decimal(total)
+    return start, end, Decimal(thousands + total)
 
 
 def number_of(text: str) -> Decimal | None:
     """The number in a text ('three guests', 'twenty-six', '$1,500', '5k'), or None."""
     from price_parser import Price
 
-    words = _number_words(text)
-    if words is not None and re.search(r"\d\s*$", text[: words[0]]) is None:  # of '160 dozen' it is 160
+    words, digit = _number_words(text), re.search(r"\d", text)
+    if words is not None and (digit is None or words[0] < digit.start()):
         return words[2]
+    if words is not None:
+        text = text[: words[0]]  # of '160 dozen' it is 160, of '3, one halal' 3
     amount = Price.fromstring(text).amount
     if amount is not None and re.search(r"\d\s?k\b", text, re.IGNORECASE):
         amount *= 1000
@@ -293,11 +312,12 @@ def number_of(text: str) -> Decimal | None:
 def with_number(text: str, number: Decimal) -> str:
     """The text with its number exchanged, in the same form: ('$1,500', 2000) gives '$2,000'."""
     number = number.quantize(Decimal(1)) if number == number.to_integral() else number
-    digits = re.search(r"\d[\d,]*(?:\.\d+)?\s?k?(?!\w)|\d[\d,]*(?:\.\d+)?", text, re.IGNORECASE)
-    if digits:
+    digits = re.search(r"\d+(?:,\d+)*(?:\.\d+)?(?:\s?k(?!\w))?", text, re.IGNORECASE)
+    words = _number_words(text)
+    if digits and (words is None or digits.start() < words[0]):
         shown = f"{number:,}" if "," in digits[0] or "$" in text else f"{number}"
         return text[: digits.start()] + shown + text[digits.end() :]
-    if (words := _number_words(text)) is not None:
+    if words is not None:
         return f"{text[: words[0]]}{number}{text[words[1] :]}"
     return str(number)
 
@@ -404,6 +424,7 @@ _UNITS = {"min": timedelta(minutes=1), "hour": timedelta(hours=1), "hr": timedel
           "day": timedelta(days=1), "night": timedelta(days=1), "week": timedelta(days=7),
           "fortnight": timedelta(days=14), "month": timedelta(days=30), "year": timedelta(days=365)}  # fmt: skip
 
+_PARTS_MORE = ((r"(?:and|n|&) (?:a )?half", 0.5), ("and a quarter", 0.25), ("and three quarters", 0.75))
 _LONGEST = timedelta(days=timedelta.max.days)
 
 
@@ -414,15 +435,15 @@ def duration_of(text: str) -> timedelta | None:
     """
     lowered = text.lower().strip()
     found = re.search(
-        rf"(half\s+an?|an?|{_NUMBER})?[\s-]*(?<![a-z])(min|hour|hr|day|night|week|fortnight|month|year)",
+        rf"(half\s+an?|an?|{_NUMBER})?[\s-]*(?<![a-z])(min(?=(?:ute)?s?(?![a-z]))"
+        r"|(?:hour|hr|day|night|week|fortnight|month|year)(?=s?(?![a-z])))",
         lowered,
-    )
+    )  # of 'minus' none is said
     if not found:
         return None
     amount = found[1] or "one"
     number = number_of(amount)
     count = 0.5 if amount.startswith("half") else 1.0 if number is None else float(number)
-    if "and a half" in lowered:
-        count += 0.5
+    count += next((part for words, part in _PARTS_MORE if re.search(rf"\b{words}\b", lowered)), 0.0)
     unit = _UNITS[found[2]]
     return unit * count if count < _LONGEST / unit else _LONGEST

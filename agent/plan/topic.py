@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import islice
 
 from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.values import NUMBER_WORDS, spot
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.memory.words import STOP, words
 
@@ -33,6 +34,7 @@ WEIGHTS = {
 """What each sign weighs, in the order of `TopicSigns.signs`: in the answer to a question, after something
 else, later in the same message."""
 
+_COUNTED = re.compile(rf"(?:{'|'.join(set(NUMBER_WORDS) - {'one', 'zero', 'couple'})}) [a-z]", re.IGNORECASE)
 _FEW = 3  # a word that more titles have than this names none of them
 
 
@@ -96,7 +98,7 @@ class TopicSigns:
         *,
         assigns: bool = False,
     ) -> None:
-        self.graph, self.kinds, self.assigns = graph, kinds, assigns
+        self.graph, self.kinds, self.assigns = graph, frozenset(kinds), assigns
         before, reply = exchange
         sentences = [words(part) for part in re.split(r"(?<=[.!?;])\s+", reply) if part]
         whole = words(reply)
@@ -176,7 +178,7 @@ class TopicSigns:
             float(node.id == self.root),
             float(self.together == [node.id, node.id]),
             float(done[:1] == [node.id] and leaf),
-            float(any(kind_held(part) in self.kinds for part in slots)),
+            float(any(self.kinds & kinds_held(part) for part in slots)),
             float(earliest),
             self.asked.get(node.id, 0.0),
             float(self.assigns and latest),
@@ -202,8 +204,7 @@ class TopicSigns:
 
 
 def _kinds(node: TaskNode) -> tuple[str, ...]:
-    kind = kind_held(node) if is_slot(node) else None
-    return (kind,) if kind is not None else ()
+    return tuple(kinds_held(node)) if is_slot(node) else ()
 
 
 _LEAF, _OUTERMOST, _KIND = 11, 12, 17  # the places of these signs
@@ -229,7 +230,20 @@ def kind_held(node: TaskNode) -> str | None:
 def _kind_held(value: str) -> str | None:
     kind = kind_of(value)
     counts = re.fullmatch(r"\D{0,12}\d[\d.,]*\D*", value) is not None  # a code has several numbers
-    return "count" if kind is None and counts else kind
+    return "count" if kind is None and (counts or _COUNTED.match(value)) else kind
+
+
+def kinds_held(node: TaskNode) -> frozenset[str]:
+    """The kinds of a slot's value: 'thurs 8am' is a date and a time."""
+    return _kinds_held(node.value or "")
+
+
+@lru_cache(maxsize=32_768)
+def _kinds_held(value: str) -> frozenset[str]:
+    both = frozenset[str](span.kind for span in spot(value))
+    if both == {"date", "time"}:
+        return both
+    return frozenset(filter(None, (_kind_held(value),)))
 
 
 def _task(graph: TaskGraph, key: str) -> str:

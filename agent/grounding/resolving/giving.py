@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
-from taskloom.agent.language.typed import hour, kind_of
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import singular, slot_name
 from taskloom.agent.plan.held import stems_in, tasks_having
@@ -21,16 +20,10 @@ from taskloom.memory.present import bare_name, is_person
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
-from .fitting import OF_KIND
 from .people import SOMEBODY, People
 from .plain import (
-    day_and_hour,
-    named_values,
     one,
-    right_before,
     short_title,
-    slot_by_words,
-    word_before,
 )
 from .resolver import POINTING, bare, content
 
@@ -45,25 +38,7 @@ _GOES_ON = re.compile(
     rf"|our|his|her|their|\d+|{'|'.join(values.NUMBER_WORDS)})\b.*)?",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"([a-z]{4,}) (\d+(?:\.\d+)+)|(room|gate|platform|row|seat|table|track|flight) (\d+)")
 _EVERY = word_set("all both each every")
-ASKED_FOR = (
-    (re.compile(r"\bwho\b", re.IGNORECASE), "who"),
-    (re.compile(r"\b(?:by when|deadline|until when|due)\b", re.IGNORECASE), "deadline"),
-    (re.compile(r"\b(?:what time|which hour|at what)\b", re.IGNORECASE), "time"),
-    (re.compile(r"\b(?:when|(?:which|what) (?:day|date)|date)\b", re.IGNORECASE), "date"),
-    (re.compile(r"\bwhere\b", re.IGNORECASE), "place"),
-    (
-        re.compile(
-            r"\bhow many (?:people|persons|guests|of you|(?:are|will) (?:you|we|they|coming))\b",
-            re.IGNORECASE,
-        ),
-        "people",
-    ),
-    (re.compile(r"\bhow many\b", re.IGNORECASE), "number"),
-    (re.compile(r"\bhow long\b", re.IGNORECASE), "duration"),
-    (re.compile(r"\b(?:how much|cost|price)\b", re.IGNORECASE), "price"),
-)
 NOUNS = (
     (re.compile(r"\b(?:hours?|times?|o'clock|clock|start)\b", re.IGNORECASE), ("time",)),
     (re.compile(r"\b(?:days?|dates?|when|deadline)\b", re.IGNORECASE), ("date",)),
@@ -71,24 +46,7 @@ NOUNS = (
     (re.compile(r"\b(?:many|number|count|numbers)\b", re.IGNORECASE), ("count", "amount")),
     (re.compile(r"\b(?:long|length|duration)\b", re.IGNORECASE), ("duration",)),
 )
-_ASKED_NOUN = re.compile(
-    r"\b(?:which|what)(?:'s|\s+is)?\s+(?:the |your |its |his |her )?([a-z]+)\b", re.IGNORECASE
-)
-_THINGS = re.compile(
-    rf"(\d[\d.,]*|{'|'.join(values.NUMBER_WORDS)})"
-    r"\s+(?!(?:dozen|couple|pair|hundred|thousand|grand|more|of)s?\b)([a-z]+(?: [a-z]+)?)",
-    re.IGNORECASE,
-)
-_COSTING = re.compile(
-    r"\b(?:cost(?:s|ing)?|worth|charg(?:es?|ed|ing)|pay(?:s|ing)?|paid|priced(?: at)?|quoted?)\b[^.;]*$",
-    re.IGNORECASE,
-)
-_AGED = re.compile(r"\b(?:i['’]?m|i am|s?he['’]?s|s?he is)\s+$", re.IGNORECASE)
 _OF = re.compile(r"(\S.*?)\s+(?:of|for)\s+((?:the|my|our)\s+\S.*)", re.IGNORECASE)
-_NO_NOUN = word_set(
-    """is are was were do does did has have will would should shall can could about else for to of in on it
-    they we you i next happens time day date one ones kind sort type thing things"""
-)
 _OF_SLOTS = ("set", "shift", "ask.value", "ask.before", "ask.history", "ask.ever", "ask.claim")
 _NO_TITLE = (
     SOMEBODY
@@ -98,15 +56,6 @@ _NO_TITLE = (
     two three four five remaining previous same of"""
     )
 )
-_MAKES_SENSE = word_set("in by on for")
-
-
-def _plain_value(text: str) -> str:
-    """A value without what leads to it; a little word stays where it makes the sense: 'in person'."""
-    plain = bare(text) or text.strip()
-    lead = text.strip()[: -len(plain)].strip().lower() if text.strip().endswith(plain) else ""
-    kept = lead in _MAKES_SENSE and plain.isalpha() and plain.islower() and kind_of(plain) is None
-    return text.strip() if kept else plain
 
 
 class Giving(People):
@@ -333,80 +282,6 @@ class Giving(People):
         if key is None:
             raise Doubt(f"What is “{title}”?")
         return self.graph[key]
-
-    # ---- values --------------------------------------------------------------------------------
-
-    def _asked_slot(self) -> str | None:
-        """The slot that the open question asks for."""
-        if self.view.question is None or self.operations:
-            return None
-        text = self.view.question.question
-        asked = next((slot for form, slot in ASKED_FOR if form.search(text)), None)
-        noun = _ASKED_NOUN.search(text)
-        if asked is None and noun is not None and noun[1].lower() not in _NO_NOUN:
-            return noun[1].lower()
-        return asked
-
-    def _slot_for(self, value: str, before: str) -> str:
-        """What a value without a name is of: what was asked, its kind, the preposition before it."""
-        kind, asked = kind_of(value, before), self._asked_slot()
-        if asked == "time" and hour(value):
-            return "time"
-        if asked and (
-            kind is None
-            or asked in (kind, OF_KIND.get(kind))
-            or (kind, asked) in (("date", "deadline"), ("count", "people"))
-        ):
-            return asked
-        if kind == "count" and (asked == "price" or _COSTING.search(before) or self._told_a_price(value)):
-            return "price"
-        by = re.search(
-            r"\b(?:by|due|before)\s+(?:the\s+)?$",
-            before + (value[:3] if value[:3] == "by " else ""),
-            re.IGNORECASE,
-        )
-        if kind == "date" and (by or re.match(r"by\s", value, re.IGNORECASE)):
-            return "deadline"
-        if (_AGED.search(before) and re.fullmatch(r"\d+(?: years old)?", value)) or "years old" in value:
-            return "age"
-        if kind is not None:
-            return OF_KIND.get(kind, kind)
-        return slot_by_words(before, value)
-
-    def _told_a_price(self, value: str) -> bool:
-        """Whether a bare number goes on with a price: 'the band costs 300 and the cake 80'."""
-        told = next((step.details for step in reversed(self.steps) if step.details), ())
-        return value.isdecimal() and any(one.slot == "price" and one.value.isdecimal() for one in told)
-
-    def _details(self, clause: Clause, pair: int | None = None) -> list[Detail]:
-        """The values of a clause with the names of their slots; pair: only those of one thing."""
-        named = named_values(clause)
-        things = clause.all("IT")
-        found: list[Detail] = []
-        for number, span in enumerate(clause.all("V")):
-            if pair is not None and span.pair != pair:
-                continue
-            if clause.act != "set" and any(right_before(clause, span, thing) for thing in things):
-                continue  # in the title of what it counts
-            value = _plain_value(span.text)
-            name = named.get(number)
-            if name is None and (numbered := _NUMBERED.fullmatch(value)) is not None:
-                name, value = (
-                    numbered[1] or numbered[3],
-                    numbered[2] or numbered[4],
-                )  # 'version 1.9' is no date
-            counted = _THINGS.fullmatch(value) if name is None and kind_of(value) == "count" else None
-            if counted is not None:
-                name, value = counted[2], counted[1]  # 'eleven guests'
-            slot = slot_name(bare(name)) if name else self._slot_for(span.text, clause.text[: span.start])
-            if name is None and slot in {one.slot for one in found}:
-                slot = slot_name(word_before(clause, span)) or slot
-            for part, told in day_and_hour(value, slot):
-                taken, free = [one.slot for one in found], part or "detail"
-                while free in taken:
-                    free = f"{part} {int((re.search(r'[0-9]+$', free) or [1])[0]) + 1}"
-                found.append(Detail(slot=free, value=told))
-        return found
 
     def _counted_of(self, words: str, whole: TaskNode | None) -> list[TaskNode]:
         """'Both', 'all three': as many as that of one list, named in the reply or lately touched."""

@@ -10,14 +10,14 @@ from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail
 
-from .fitting import Fitting
+from .naming import Naming
 from .resolver import bare
 
 SOMEBODY = word_set("he she him her his hers himself herself")
 ME = word_set("i me my mine myself") | {"yours truly", "muggins"}
 
 
-class People(Fitting):
+class People(Naming):
     """People of a message."""
 
     def _people(self, clause: Clause) -> list[Detail]:

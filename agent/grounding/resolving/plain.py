@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from taskloom.agent.language import values as numbers
-from taskloom.agent.language.typed import kind_of, type_named
+from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import singular
 from taskloom.agent.turn.clauses import Clause, Mention
@@ -25,28 +25,6 @@ _WHO = re.compile(
     r"\bwho(?:m|['’]s|\s+is|\s+will|\s+should|\s+does|\s+can)?\s+\w+(?:\s+(?:after|into|up|in|out|on|of|for|to|off))?"
     r"\s+(?:the|your|her|his|their)\s+((?:\w+\s?){1,3})\?\s*$",
     re.IGNORECASE,
-)
-_GOING = re.compile(
-    r"\b(?:trip|travel|journey|flight|train|bus|drive|ride|tour|holiday|vacation|weekend|fly|go|going|move|moving)"
-    r"(?:\s+\w+)?\s+to\s+(?:the\s+)?$",
-    re.IGNORECASE,
-)
-_BY_VERB = tuple(
-    (re.compile(rf"\b(?:{verb})\s+(?:the\s+)?$", re.IGNORECASE), slot)
-    for verb, slot in (
-        (r"stay(?:ing|s)? (?:at|in)|check(?:ing)? in(?:to| at)", "hotel"),
-        (r"liv(?:e|es|ing) (?:at|on)", "address"),
-        (r"work(?:s|ing)? (?:at|for)", "employer"),
-        (r"(?:leav|depart|start|fly|travel)(?:e|es|s|ing)? from", "start"),
-    )
-)
-"""What a value without a name is of, by the verb before it."""
-_COLOURS = word_set(
-    """red blue green yellow white black grey gray pink purple orange brown beige cream magnolia navy
-    turquoise teal gold silver ivory lilac lavender crimson burgundy maroon mint charcoal"""
-)
-_SHADES = word_set(
-    "light dark pale deep bright off warm cool soft dusty sky sage olive forest royal baby ish or and"
 )
 _EARLIER = re.compile(r"\b(?:last|previous|earlier|yesterday|undo|before that|first)\b", re.IGNORECASE)
 _DOING = re.compile(
@@ -73,7 +51,6 @@ _KINDS = re.compile(
     re.IGNORECASE,
 )
 
-_BESIDE_DAYS = word_set("at on the from in around about")
 _OF_KINDS = re.compile(r"(?:(?P<count>\w+)\s+)?(?P<noun>[\w' -]+?)\s*\((?P<kinds>[^)]+)\)")
 _AND = re.compile(r",|\band\b|&|/|\bor\b|;")
 _ARTICLE = re.compile(r"^(?:one|a|an|the)\s+", re.IGNORECASE)
@@ -344,28 +321,6 @@ def one(clause: Clause, roles: str) -> str:
     return next((bare(span.text) for span in clause.all(roles)), "")
 
 
-def named_values(clause: Clause) -> dict[int, str]:
-    """The names of slots by the number of the value that each is said of: the same pair, else the nearest."""
-    values, names = clause.all("V"), clause.all("S")
-    found = {
-        number: name.text
-        for number, value in enumerate(values)
-        for name in names
-        if name.pair and name.pair == value.pair
-    }
-    near = sorted(
-        (abs(value.start - name.start) + (8 if value.start < name.start else 0), number, place)
-        for place, name in enumerate(names) if not name.pair
-        for number, value in enumerate(values) if number not in found
-    )  # fmt: skip
-    used = set[int]()
-    for _, number, place in near:
-        if number not in found and place not in used:
-            found[number] = names[place].text
-            used.add(place)
-    return found
-
-
 def right_before(clause: Clause, value: Mention, thing: Mention) -> bool:
     """Whether a value stands right before a thing, and counts it."""
     end = value.start + len(value.text)
@@ -382,57 +337,12 @@ def words_outside(clause: Clause, roles: str) -> str:
     return text
 
 
-def word_before(clause: Clause, value: Mention) -> str:
-    """The words right before a value that are of no other mention: 'opens' of 'opens 10:00'."""
-    until = tuple(one for one in clause.mentions if one.start + len(one.text) <= value.start)
-    lead = words_outside(Clause(clause.act, clause.text[: value.start], until), "TVOSIPWEXC")
-    found = re.search(r"([a-z]+(?: [a-z]+)?) (?:is |at |on |by |from |the )*$", lead, re.IGNORECASE)
-    return bare(found[1]) if found is not None else ""
-
-
 def items_of(titles: Sequence[str], ids: Sequence[str] = (), kind: str = "item") -> tuple[Detail, ...]:
     """Items of a step by their titles, with their ids where they are known."""
     return tuple(
         Detail(slot=kind, value=title, task=ids[number] if ids else None)
         for number, title in enumerate(titles)
     )
-
-
-def day_and_hour(value: str, slot: str) -> list[tuple[str, str]]:
-    """A value with the name of its slot; a day with an hour as both: 'monday 8am'."""
-    spans = numbers.spot(value)
-    kinds = [span.kind for span in spans]
-    rest = value
-    for span in reversed(spans):
-        rest = rest[: span.start] + rest[span.end :]
-    if sorted(kinds) != ["date", "time"] or set(re.findall(r"\w+", rest.lower())) - _BESIDE_DAYS:
-        return [(slot, value)]
-    day, hour_told = (next(span.text for span in spans if span.kind == kind) for kind in ("date", "time"))
-    if slot == "time" or type_named(slot) == "time":
-        return [("date", day), (slot, hour_told)]
-    return [(slot if slot not in ("detail", "place") else "date", day), ("time", hour_told)]
-
-
-def slot_by_words(before: str, value: str) -> str:
-    """What a value of no kind is of, by the words that lead to it: 'staying at', 'trip to', 'with'."""
-    if _GOING.search(before) and re.match(r"[A-Z]", value):
-        return "destination"
-    if (
-        set(re.findall(r"[a-z]+", value.lower())) - _SHADES <= _COLOURS
-        and set(value.lower().split()) & _COLOURS
-    ):
-        return "colour"
-    if verb := next((slot for form, slot in _BY_VERB if form.search(before)), None):
-        return verb
-    if re.search(r"\bwith\s+$", before) and re.fullmatch(r"[A-Z][\w'’-]+", value):
-        return "participant"
-    if re.search(r"\bin\s+$", before, re.IGNORECASE) and re.fullmatch(r"[A-Z][\w'’-]+", value):
-        return "location"  # a town, as it is called where a request is taken apart
-    if re.search(r"\b(?:at|in|to|near)\s+(?:the\s+|my\s+|our\s+)?$", before, re.IGNORECASE) or re.match(
-        r"(?:at|in|near)\s", value, re.IGNORECASE
-    ):
-        return "place"
-    return "detail"
 
 
 def takes_back(clause: Clause, said: str) -> bool:

@@ -19,7 +19,8 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
 from .counting import Counting
-from .giving import ASKED_FOR, NOUNS
+from .giving import NOUNS
+from .naming import ASKED_FOR
 from .plain import one, words_outside
 from .resolver import POINTING, content
 

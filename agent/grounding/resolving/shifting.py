@@ -11,7 +11,7 @@ from decimal import Decimal
 from taskloom.agent.grounding.exact_parts import shift_text
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
-from taskloom.agent.language.typed import kind_of, parse_measure
+from taskloom.agent.language.typed import as_price, kind_of, parse_measure
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import kind_held
@@ -26,7 +26,8 @@ from .resolver import POINTING, bare, content
 
 _LESS = re.compile(
     r"\b(?:earlier|sooner|less|fewer|off|down|cheaper|shorter|minus|forward|ahead|prepone\w*|reduc\w*|cut|knock"
-    r"|drop\w*|shave|trim|lower|smaller|advanc\w*|(?:bring|mov)\w* \S+ up(?= )(?! to)|short\w*)\b",
+    r"|drop\w*|shave|trim|lower|smaller|diminish\w*|decreas\w*|deduct\w*|subtract\w*"
+    r"|advanc\w*|(?:bring|mov)\w* \S+ up(?= )(?! to)|short\w*)\b",
     re.IGNORECASE,
 )
 _MORE = re.compile(r"\b(?:later|more|longer|extra|another|additional)\b", re.IGNORECASE)
@@ -49,7 +50,9 @@ _TIMES = re.compile(
     r"\b(?:(tripl\w+|trebl\w+|three times (?:as|the))|quadrupl\w+|four times (?:as|the))\b", re.IGNORECASE
 )
 _AS_MUCH = re.compile(r"\b(?:again|once more) as (?:much|many)\b", re.IGNORECASE)
-_HALF_MORE = re.compile(r"\b(?:the )?half (?:again|as (?:much|many|long|big) again)\b", re.IGNORECASE)
+_HALF_MORE = re.compile(
+    r"\b(?:the )?half (?:again|as (?:much|many|long|big)(?: [\w ]{1,30}?)? again)\b", re.IGNORECASE
+)
 _CENTS = re.compile(r"(?<![a-z])(?:cents?|ct|pence|pennies)\b|(?<=\d)[cp]\b", re.IGNORECASE)
 _DOZEN = re.compile(r"\bdozens?\b", re.IGNORECASE)
 _MORE_OF = re.compile(r"\b(?:more|up|higher|raise\w*|increase\w*|add\w*|longer)\b", re.IGNORECASE)
@@ -67,7 +70,7 @@ _UNITS = (
     (r"l|lit(?:er|re)s?", "volume", Decimal(1000)), (r"ml|millilit(?:er|re)s?", "volume", Decimal(1)),
     (r"cl|centilit(?:er|re)s?", "volume", Decimal(10)), (r"km|kilomet(?:er|re)s?", "length", Decimal(1000)),
     (r"m|met(?:er|re)s?", "length", Decimal(1)), (r"hours?|hrs?|h", "time", Decimal(60)),
-    (r"min(?:ute)?s?", "time", Decimal(1)),
+    (r"min(?:ute)?s?", "time", Decimal(1)), (r"m2|m²|sq ?m|square met(?:er|re)s?", "area", Decimal(1)),
 )  # fmt: skip
 
 
@@ -76,6 +79,7 @@ _CLOCKED = frozenset(
 )
 _MONEY = frozenset(words("pound pounds quid euro euros dollar dollars buck bucks rupees p"))
 _PRICES = frozenset(words("price cost fee pay rate budget amount limit admission charge wage rent money bid"))
+_IN_WORDS = re.compile(rf"(?:{'|'.join(values.NUMBER_WORDS)})\b.*\b(?:hundred|thousand)\b", re.IGNORECASE)
 _NUMBER = re.compile(rf"[\d.,£$€]+|\b(?:{'|'.join(values.NUMBER_WORDS)}|an?|one|couple of)\b", re.IGNORECASE)
 
 
@@ -96,7 +100,8 @@ class Shifting(Giving):
     def _read_shift(self, clause: Clause) -> None:
         for part in _each_amount(clause):
             plain = one(part, "V")
-            if part is not clause and not values.duration_of(plain) and not _MEASURE.search(part.text):
+            moves = values.duration_of(plain) or _MEASURE.search(part.text) or _multiplies(plain)
+            if part is not clause and not moves:
                 self.read(replace(part, act="set"))  # 'they moved us to pitch 2, and an hour later'
             else:
                 self._shift_one(part)
@@ -238,9 +243,9 @@ class Shifting(Giving):
         by = values.duration_of(amount) if sign != "*" else None
         can: list[tuple[TaskNode, str]] = []
         for slot in slots:
-            in_unit = _in_unit_of(slot.value or "", amount)
+            in_unit = _in_unit_of(slot, amount)
             new = self._moved_end(slot.value or "", sign, in_unit, words_outside(clause, "TW"))
-            if new is None and by is not None and _same_unit(slot.title, amount):
+            if new is None and by is not None and _same_unit(f"{slot.value} {slot.title}", amount):
                 new = values.shift_number(slot.value or "", sign, amount)  # nights: 8
             if new is not None and _fits(slot, by, amount):
                 can.append((slot, new))
@@ -333,28 +338,44 @@ def _counted_thing(clause: Clause) -> str:
 def _plain(amount: str) -> str:
     """An amount with its number in figures: 'half a kilo' is 0.5 kilo, 'a page' 1 page."""
     amount = re.sub(r"^half(?: an?)?\s+", "0.5 ", amount.strip(), flags=re.IGNORECASE)
+    amount = re.sub(r"^an?\s+(?=(?:hundred|thousand)\b)", "", amount, flags=re.IGNORECASE)
     amount = re.sub(r"^(?:an?|one)\s+", "1 ", amount, flags=re.IGNORECASE).replace("%", " percent")
     amount = re.sub(r"\bper cent\b", "percent", amount, flags=re.IGNORECASE)
+    if _IN_WORDS.match(amount) and (number := values.number_of(amount)) is not None:
+        return values.with_number(amount, number)  # 'three hundred and fifty'
     scaled = re.fullmatch(r"(?:(\S+)\s+)?(hundred|thousand)\b(.*)", amount, re.IGNORECASE)
     if scaled is not None and (number := values.number_of(scaled[1] or "1")) is not None:
         amount = f"{number * (1000 if scaled[2].lower() == 'thousand' else 100):f}{scaled[3]}"
     return amount if values.number_of(amount) is not None else f"1 {amount}"
 
 
-def _in_unit_of(value: str, amount: str) -> str:
-    """An amount in the unit of a value: 400 grams of 1.6 kilos are 0.4 of them."""
+def _in_unit_of(slot: TaskNode, amount: str) -> str:
+    """An amount in the unit of a slot: 400 grams of 1.6 kilos are 0.4, 'seven fifty' of a price is 7.50."""
+    value = slot.value or ""
+    if kind_held(slot) == "amount" or set(words(slot.title)) & _PRICES:
+        amount = as_price(amount)
     number = values.number_of(amount)
     if number is not None and _CENTS.search(amount) and not _CENTS.search(value):
         return f"{(number / 100).normalize():f}"
     if _DOZEN.search(value) and (dozens := _DOZEN.search(amount)):
         return amount[: dozens.start()].strip()  # of 160 dozen ten dozen less are 150 dozen
-    own, other = (
-        next((one for one in _UNITS if re.search(rf"(?<![a-z])(?:{one[0]})(?![a-z])", text.lower())), None)
-        for text in (value, amount)
-    )
+    own, other = _unit_in(value), _unit_in(amount)
     if number is None or own is None or other is None or own[1] != other[1] or own[2] == other[2]:
         return amount
     return f"{(number * other[2] / own[2]).normalize():f}"
+
+
+def _unit_in(text: str) -> tuple[str, str, Decimal] | None:
+    """The measure that a text is in, of `_UNITS`."""
+    lowered = text.lower()
+    return next((one for one in _UNITS if re.search(rf"(?<![a-z])(?:{one[0]})(?![a-z\d])", lowered)), None)
+
+
+def _multiplies(amount: str) -> bool:
+    """Whether an amount is a factor: 'double', 'half', 'three times the'."""
+    return any(form.match(amount) for form in (_TWICE, _TIMES, _HALF_MORE, _AS_MUCH)) or bool(
+        _PART.fullmatch(amount)
+    )
 
 
 def _meant_by(
@@ -378,11 +399,14 @@ def _fits(slot: TaskNode, by: timedelta | None, amount: str) -> bool:
     """Whether an amount is of the kind that a slot counts: hours of a time, money of a price."""
     value, kind = slot.value or "", kind_held(slot)
     units = set(content(_NUMBER.sub(" ", amount)))
+    own_unit, unit = _unit_in(f"{value} {slot.title}"), _unit_in(amount)
+    if own_unit is not None and unit is not None and own_unit[1] != unit[1]:
+        return False  # square metres of no weight
     if by is not None:
+        if kind == "amount" or set(words(slot.title)) & _PRICES:
+            return False  # of what costs 18 a day a day more is none
         if kind == "duration" or _same_unit(f"{value} {slot.title}", amount):
             return True
-        if set(words(slot.title)) & _PRICES:
-            return False
         if by % timedelta(days=1):
             return kind in ("time", None) or _timed(slot)
         return kind == "date"
