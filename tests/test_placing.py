@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from taskloom.agent.grounding.resolving.assemble import assemble
+from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import View
 from taskloom.memory.operations import apply
 from taskloom.memory.tasks import TaskGraph
@@ -87,3 +90,48 @@ def test_an_amount_in_the_name_of_what_it_counts_is_not_said_twice() -> None:
     there = turn(FAIR, clause("add", "[W fair]: [V1 6] [I1 tents], [V2 2] [I2 axes]"))
     assert {"fair > 6 tents", "fair > 2 axes"} <= lines(there)
     assert not any("number" in line for line in lines(there))
+
+
+JOBS = turn(
+    TaskGraph(),
+    clause("task", "[T move] on [V 4 may]"),
+    clause("add", "[W move]: [I tag tools], [I walk the dog], [I choose tiles], [I tiles], [I knee click]"),
+    clause("assign", "[P Ann and Bo] [T tag tools]"),
+    clause("set", "[T walk the dog] costs [V £9]"),
+)
+JOBS = turn(JOBS, clause("add", "the phone is at Barry's, [I castle] for [W the move]"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "clauses", "then"),
+    [
+        ("Tiles chosen. Who tags?", [clause("assign", "[P Cy]")], "move > tag tools > assignee: Cy"),
+        ("The tiles came.", [clause("set", "dog woman is [V £12]")], "move > walk the dog > price: £12"),
+        ("", [clause("set", "[T tiles] at [V 9:15]")], "move > tiles > time: 9:15"),
+        ("", [clause("set", "[T the phone] is [V 0117 55]")], "move > castle > detail: 0117 55"),
+        ("", [clause("remove", "[P Bo] is off [T tag tools]")], "move > tag tools > assignee: Ann"),
+    ],
+)
+def test_what_words_hint_at(reply: str, clauses: list[Clause], then: str) -> None:
+    assert then in lines(turn(JOBS, *clauses, reply=reply))
+
+
+@pytest.mark.parametrize(
+    ("clauses", "left"),
+    [
+        ([clause("remove", "the knee is a physio thing, take [T it] off")], {"knee click"}),
+        ([clause("hold", "forget the tools for now")], {"tag tools"}),
+        ([clause("chat", "the castle is mega expensive"), clause("remove", "bin [T it]")], {"castle"}),
+        ([clause("add", "[W move]: [I soup]"), clause("remove", "no soup, cut [T it]")], set()),
+    ],
+)
+def test_what_leaves_is_what_the_message_names_before_a_pronoun(
+    clauses: list[Clause], left: set[str]
+) -> None:
+    there = turn(JOBS, *clauses)
+    assert {node.title for node in JOBS.active if not there[node.id].active and node.value is None} == left
+
+
+def test_what_was_taken_out_comes_back_as_an_item() -> None:
+    less = turn(JOBS, clause("remove", "no [T castle]"))
+    assert "move > castle" in lines(turn(less, clause("back", "they want [I castle] after all")))

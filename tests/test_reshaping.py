@@ -15,12 +15,14 @@ from taskloom.memory.tasks import TaskGraph
 from tests.test_plan import after, clause, lines
 
 
-def turn(graph: TaskGraph, *clauses: Clause) -> TaskGraph:
-    """The plan after one message more."""
+def turn(graph: TaskGraph, *clauses: Clause, reply: str = "") -> TaskGraph:
+    """The plan after one message more, after a reply to the one before."""
     number = max((node.turn for node in graph.values()), default=0) + 1
-    view = View(graph, turn=number, focus=tuple(node.id for node in graph.parts(None)))
-    for operation in assemble(clauses, " ".join(one.text for one in clauses), view).operations:
-        graph = apply(graph, operation, turn=number, said="said").graph
+    exchanges = (("said", reply),) if reply else ()
+    view = View(graph, turn=number, focus=tuple(node.id for node in graph.parts(None)), exchanges=exchanges)
+    said = " ".join(one.text for one in clauses)
+    for operation in assemble(clauses, said, view).operations:
+        graph = apply(graph, operation, turn=number, said=said).graph
     return graph
 
 

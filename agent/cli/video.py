@@ -117,7 +117,7 @@ def add(
 
 @video.command("list", epilog=examples("taskloom video list", "taskloom video list --json"))
 def list_recordings(user: User = LOCAL, as_json: AsJson = False) -> None:
-    """List the recordings, the first taken in first."""
+    """List the recordings in the order they were added."""
     with _recordings(user) as recordings:
         found = recordings.all()
     if as_json:
@@ -149,7 +149,7 @@ def ask(
 ) -> None:
     """Answer a question from what was said, word for word.
 
-    The answer has who said it and when; where nothing says so, that is the answer. With TASKLOOM_MODEL the
+    The answer says who said it and when, or that nothing says so. With TASKLOOM_MODEL the
     model looks moments up and answers from them. What was not said is looked for in pictures only where that
     model takes them.
     """
@@ -211,7 +211,9 @@ def _tell(found: Answer, *, as_json: bool) -> None:
 def find(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="Words to look for.")],
     which: Which = None,
-    who: Annotated[str | None, typer.Option("--who", metavar="NAME", help="Only what they said.")] = None,
+    who: Annotated[
+        str | None, typer.Option("--who", metavar="NAME", help="Only what this speaker said.")
+    ] = None,
     start: Annotated[
         str | None, typer.Option("--from", metavar="MM:SS", help="Nothing that ends before.")
     ] = None,
@@ -248,7 +250,7 @@ def forget(
     """Forget recordings with all that was made of them.
 
     No byte stays in any file of an embedded memory; the recordings' own files stay where they are.
-    What was taken from them into a plan stays there, with the words that brought it about.
+    What a plan took from them stays in it, with the words it came from.
     """
     with _explained(), _recordings(user) as recordings:
         for one in {found.video: found for found in map(recordings.named, keys)}.values():
@@ -317,10 +319,10 @@ def _eyes(*, bounded: bool = True) -> Eyes | None:
     given = settings()
     if given.model in ("", "rules"):
         return None
-    from taskloom.agent.models.eyes import CALLS, Eyes
     from taskloom.agent.graph.wiring import chat_models
+    from taskloom.agent.models.eyes import CALLS, Eyes
 
-    return Eyes(chat_model(given, given.model), CALLS if bounded else None)
+    return Eyes(chat_models(given)(given.model), CALLS if bounded else None)
 
 
 def _watched(
@@ -414,9 +416,9 @@ def _plain(one: Recording) -> dict[str, Any]:
 
 
 def _moment(one: Moment) -> dict[str, Any]:
-    told = one.evidence
-    return {"video": one.scene.video[:12], "name": one.scene.name, "start": told.start_ms / 1000,
-            "end": told.end_ms / 1000, "kind": told.source, "by": told.by, "text": told.text,
+    evidence = one.evidence
+    return {"video": one.scene.video[:12], "name": one.scene.name, "start": evidence.start_ms / 1000,
+            "end": evidence.end_ms / 1000, "kind": evidence.source, "by": evidence.by, "text": evidence.text,
             "source": one.source, "score": one.score}  # fmt: skip
 
 

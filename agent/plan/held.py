@@ -6,7 +6,7 @@ The indexes are those of `TaskGraph.index`: a change of the plan costs what it c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -149,6 +149,30 @@ def tasks_named(graph: TaskGraph, said: Iterable[str]) -> list[TaskNode]:
     """The tasks in the plan, no slots, that have one of some stems in their title, in order of making."""
     found = {node.id: node for word in said for node in tasks_titled(graph, word)}
     return [found[key] for key in sorted(found, key=made_at)]
+
+
+def tasks_told_by(graph: TaskGraph, said: Sequence[str], *, before: int) -> list[TaskNode]:
+    """The tasks and slots in the plan that came or changed by a message with some stems beside each other.
+
+    before: only messages of turns before this one count.
+    """
+    index, phrase = graph.index(_stems_told), f" {' '.join(said)} "
+    keys = min((index.get(word, ()) for word in said), key=len, default=())
+    told = (graph[key] for key in sorted(keys, key=made_at))
+    return [
+        node for node in told
+        if node.active and any(one.turn < before and phrase in _stems_of(one.said) for one in node.states())
+    ]  # fmt: skip
+
+
+def _stems_told(node: TaskNode) -> frozenset[str]:
+    return frozenset().union(*(_stems_of(state.said).split() for state in node.states()))
+
+
+@lru_cache(maxsize=4_096)
+def _stems_of(text: str) -> str:
+    """The stems of a text without little words, with a blank around each."""
+    return f" {' '.join(word for word in words(text) if word not in STOP)} "
 
 
 def _below(graph: TaskGraph, key: str) -> set[str]:

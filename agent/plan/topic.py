@@ -35,6 +35,7 @@ WEIGHTS = {
 else, later in the same message."""
 
 _COUNTED = re.compile(rf"(?:{'|'.join(set(NUMBER_WORDS) - {'one', 'zero', 'couple'})}) [a-z]", re.IGNORECASE)
+_BY_VERB = 0.7  # how surely its first word names a task that no other begins with
 _FEW = 3  # a word that more titles have than this names none of them
 
 
@@ -112,6 +113,7 @@ class TopicSigns:
         self.root = graph.root(self.first.id).id if self.first is not None else ""
         self.together = [graph[key].parent for key in (self.done or self.order)[:2]]
         self.asked = self._few_with(self.last - STOP)
+        self.called = {key for key, share in self._few_with(self.own - STOP).items() if share == 1}
 
     def _few_with(self, stems: Collection[str]) -> dict[str, float]:
         """How surely a word of some means a task, by its id: one that only few titles have."""
@@ -124,7 +126,8 @@ class TopicSigns:
 
     def named(self) -> set[str]:
         """The ids of all that may have a sign beside those of `_PLAIN`."""
-        found = {*self.order, *self.done, self.root, *filter(None, self.together), *self.asked} - {""}
+        found = {*self.order, *self.done, self.root, *filter(None, self.together), *self.asked}
+        found = (found | self.called) - {""}
         if self.first is not None and self.first.parent:
             found.add(self.first.parent)
         heard = self.last | self.said | self.own
@@ -166,12 +169,12 @@ class TopicSigns:
             float(order[:1] == [node.id]),
             1 / (1 + order.index(node.id)) if node.id in order else 0.0,
             float(first is not None and first.parent == node.id),
-            share_named(node.title, self.last),
+            self._share_asked(node),
             float(latest),
             share_named(node.title, self.whole),
             float(any(value and value <= self.whole for value in values)),
             share_named(node.title, self.said),
-            share_named(node.title, self.own),
+            max(share_named(node.title, self.own), 0.5 * (node.id in self.called)),
             float(leaf),
             float(node.parent is None),
             float(order[:1] == [node.id] and leaf),
@@ -185,6 +188,12 @@ class TopicSigns:
             float(self.assigns and node.parent is None),
             float(self.assigns and leaf),
         ]
+
+    def _share_asked(self, node: TaskNode) -> float:
+        """The part of a title that the reply's end has; its verb alone names it: 'Who tags?', 'tag tools'."""
+        share, stems = share_named(node.title, self.last), words(node.title)
+        alone = len(stems) > 1 and stems[0] in self.last and self._few_with(stems[:1]) == {node.id: 1}
+        return max(share, _BY_VERB if alone else 0.0)
 
     def first_plain(self, plain: Sequence[float], others: Collection[str]) -> str | None:
         """The first of the tasks beside others that has just these signs."""

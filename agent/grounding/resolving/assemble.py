@@ -268,7 +268,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             for title in items:
                 self._act("task", title=title)
             return
-        people = self._invites(clause, whole) if clause.all("I") else clause.all("P")
+        people, known = self._invites(clause, whole) if clause.all("I") else clause.all("P"), len(self.new)
         kind = "participant" if people else "item"
         self._act("add", within_task=whole.id, items=items_of(items, kind=kind))
         self._in_order(clause, whole, items)
@@ -277,6 +277,9 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             for span in clause.all("I"):
                 if (node := self.which(bare(span.text), within=whole)) is not None:
                     self._act("set", task=node.id, details=tuple(self._people(clause)))
+        came = [key for key in self.new[known:] if self.graph[key].parent == whole.id]
+        if len(came) == 1 and not is_slot(self.graph[came[0]]):
+            self.touch(came[0])  # what is said next is about that: 'add a curry, Baz books it'
 
     def _invites(self, clause: Clause, whole: TaskNode) -> bool:
         """Whether a clause says that people come; where names are mere items so far, more of them are too."""

@@ -24,7 +24,7 @@ from taskloom.memory.embed import packaged
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
-from .joining import Joining
+from .hinting import Hinting
 from .plain import one
 from .resolver import POINTING, content
 
@@ -54,7 +54,7 @@ _CHANGED = re.compile(
 )
 
 
-class Fitting(Joining, Exact):
+class Fitting(Hinting, Exact):
     """Values in the slots of tasks; steps: what was done so far, doubts: how many clauses had no place."""
 
     def __init__(self, view: View, said: str) -> None:

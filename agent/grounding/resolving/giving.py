@@ -209,12 +209,10 @@ class Giving(People):
     def _container(self) -> TaskNode | None:
         """What something is added to where nothing is named: the topic, or the list that it is in."""
         topic = self.topic()
-        if topic is not None and self._is_loose(topic):
-            return None
         reply = self.view.exchanges[-1][1].rstrip() if self.view.exchanges and not self.operations else ""
         if topic is not None and reply.endswith("?") and share_named(topic.title, words(reply)) > 0.99:
             return topic  # what it needs was asked
-        return self._list_of(topic)
+        return None if topic is not None and self._is_loose(topic) else self._list_of(topic)
 
     def _is_loose(self, node: TaskNode) -> bool:
         """Whether a task is one of several that were said at once, of no plan: more come beside it."""

@@ -56,6 +56,11 @@ class Leaving(Owning):
             options = [self.describe(node) for node in same]
             choices = [Remove(task=node.id) for node in same]
             raise Doubt(clarifications.WHICH_ONE(words=one(clause, "TI")), options, choices)
+        if (hinted := self._hinted(clause)) is not None:
+            self._act_on("remove", [hinted])
+            return
+        if clause.all("P") and clause.all("TIW") and self._left_it(clause):
+            return
         found = self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
         names = [bare(span.text) for span in clause.all("TIPVW")]
         if all(set(name.lower().split()) <= POINTING for name in names) and not clause.all("E"):
@@ -142,6 +147,9 @@ class Leaving(Owning):
         if topic is not None and _EVERYTHING.fullmatch(one(clause, "TI")) and not clause.all("WE"):
             self._act("hold", task=self.graph.root(topic.id).id)
             return
+        if (hinted := self._hinted(clause)) is not None:
+            self._act_on("hold", [hinted])
+            return
         self._act_on("hold", self._tasks(clause, self.each(clause, slots=True)))
 
     def _tasks(self, clause: Clause, nodes: Iterable[TaskNode]) -> list[TaskNode]:
@@ -180,10 +188,6 @@ class Leaving(Owning):
             return last
         lately = sorted(last, key=lambda node: self.focus.index(node.id) if node.id in self.focus else 99)
         return lately[:1]
-
-    def _last_exchange(self) -> tuple[str, str]:
-        """The message before and the reply to it."""
-        return self.view.exchanges[-1] if self.view.exchanges else ("", "")
 
     def _likewise(self, clause: Clause) -> bool:
         """Whether a clause only names what is to leave, or is done, as what the message before named was."""
@@ -233,28 +237,6 @@ class Leaving(Owning):
             raise Doubt(f"Is all of {self.describe(whole)} done?", ("yes",), (Complete(task=whole.id),))
         return found
 
-    def _in_other_words(self, clause: Clause) -> TaskNode | None:
-        """The one open task whose title a clause has most of, in the plan that is spoken of if there.
-
-        Where it has a part of one, that of which the exchange before has the rest: 'posted' of the parcel.
-        """
-        said, topic = set(content(clause.text)), self.topic()
-        root = self.graph.root(topic.id).id if topic is not None else None
-        before = said | set(content(" ".join(self._last_exchange())))
-        some = [
-            node for node in self.graph.active
-            if node.status == "open" and not is_slot(node) and said & set(content(node.title))
-        ]  # fmt: skip
-        for heard in (said, before):
-            scored = [
-                (share_named(node.title, heard), self.graph.root(node.id).id == root, node) for node in some
-            ]
-            most = max(((share, here) for share, here, _ in scored if share), default=None)
-            best = [node for share, here, node in scored if (share, here) == most]
-            if best:
-                return best[0] if len(best) == 1 else None
-        return None
-
     def _members(self, clause: Clause) -> list[TaskNode]:
         """The members that a clause names as people; [] where one of them is none."""
         found = list[TaskNode]()
@@ -301,6 +283,12 @@ class Leaving(Owning):
             self._act_on("back", several)
             return
         named = one(clause, "T") or one(clause, "S")
+        if not named and clause.all("IP"):
+            things = [self.meant(bare(span.text), slots=True, gone=None) for span in clause.all("IP")]
+            if any(node is not None and not node.active for node in things):
+                self._act_on("resume", [node for node in things if node is not None and not node.active])
+                return
+        named = named or one(clause, "I") or one(clause, "P")
         node = self.meant(named, slots=True, gone=None, within=self.place(clause))
         if node is None:
             raise Doubt("What should be as it was?")

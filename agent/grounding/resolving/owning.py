@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt, means_alike
+from taskloom.agent.language.wording import entries, join
+from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Asked, Detail
@@ -13,6 +15,7 @@ from taskloom.memory.present import bare_name
 from taskloom.memory.tasks import TaskNode
 
 from .giving import Giving
+from .people import SOMEBODY
 from .plain import one
 from .resolver import bare, content
 
@@ -103,6 +106,39 @@ class Owning(Giving):
             return self.named_slots(clause, gone=True)
         except Doubt:
             return []
+
+    def _left_it(self, clause: Clause) -> bool:
+        """Whether people (P) left what a clause names, which stays: 'Bo is off the tent'."""
+        names = [self._person(bare(span.text)) for span in clause.all("P")]
+        owners = [self.meant(bare(span.text)) for span in clause.all("TIW")]
+        if None in owners:
+            return False
+        left = list[tuple[TaskNode, str]]()
+        for owner in owners:
+            inside = self.graph.subtree(self.task_of(owner).id) if owner is not None else ()
+            for name in names:
+                theirs = [node for node in inside if self._is_of(node, name)]
+                theirs = theirs or [
+                    node for node in inside
+                    if name.lower() in SOMEBODY and is_assignee(node) and node.parent == inside[0].id
+                ]  # fmt: skip
+                if not theirs:
+                    return False
+                left += [(node, name) for node in theirs]
+        for node, name in left:
+            others = [one for one in entries(node.value or "") if not set(content(name)) <= set(content(one))]
+            if others and others != entries(node.value or ""):
+                self._act("set", task=node.id, value=join(others, limit=len(others)))
+            else:
+                self._act("remove", task=node.id)
+        return True
+
+    def _is_of(self, node: TaskNode, name: str) -> bool:
+        """Whether a node says that somebody has something or is in a list."""
+        said = set(content(name))
+        return (is_assignee(node) and said <= set(content(node.value or ""))) or (
+            is_member(node) and not is_slot(node) and said == set(content(node.title))
+        )
 
     def _listing(self, clause: Clause) -> TaskNode | None:
         """The list that a clause names (S), else what it says it is in, else the topic."""

@@ -245,7 +245,8 @@ class Resolver(Ground):
         named = got / total if total else 0.0
         covered = len(own.intersection(said)) / max(1, len(own))
         unfit = 0.5 if is_slot(node) and not slots else 0.0
-        return 3 * named + 0.6 * covered + 0.5 / (1 + near.get(node.id, 99)) - unfit, named
+        full = own == frozenset(said) and node.active and not is_slot(node)  # 'tiles', no 'choosing tiles'
+        return 3 * named + 0.6 * covered + 0.5 * full + 0.5 / (1 + near.get(node.id, 99)) - unfit, named
 
     def _owned(self, node: TaskNode) -> frozenset[str]:
         """The stems in the values of a task's slots: by these it is named as well."""
