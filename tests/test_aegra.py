@@ -5,7 +5,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import chain, count
 from typing import Any
 
@@ -184,6 +184,27 @@ def test_a_killed_worker_loses_and_doubles_nothing(aegra: Aegra, caller: Caller)
     assert (aegra.home / "effects").read_text() == "Rome\n"
     assert "Shall I try again?" in told["reply"]  # nobody can know whether it had its effect
     aegra.start(killed)
+
+
+def test_what_is_approved_six_times_at_once_is_done_once(aegra: Aegra, caller: Caller) -> None:
+    """At both workers; whoever comes too late is told so, or gets the turn as it is."""
+    clients, effects = [caller("ann", worker) for worker in (0, 1)], aegra.home / "effects"
+    (aegra.home / "go").touch()
+
+    def approve(number: int, thread: str) -> None:
+        with suppress(RunFailed):
+            say(clients[number % 2], thread, "", "gated", command={"resume": {"approve": True}})
+
+    for turn in range(20 if FULL else 2):
+        thread = new_thread(clients[0])
+        asked = say(clients[0], thread, f"task trip; put t1 place Oslo{turn}", "gated")
+        assert asked["__interrupt__"][0]["value"]["action"] == "call"
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(approve, SIX, [thread] * 6))
+        values = clients[1].threads.get_state(thread)["values"]
+        assert values["turn"]["number"] == 1
+        assert [one["type"] for one in values["messages"]] == ["human", "ai"]
+        assert effects.read_text().splitlines().count(f"Oslo{turn}") == 1
 
 
 def test_what_was_acknowledged_outlives_the_database(caller: Caller, postgres: PostgresServer) -> None:

@@ -4,18 +4,38 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cache, partial
 from itertools import count
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from taskloom.agent.grounding.exact import ground_exactly
+from taskloom.agent.language.foreign import fixed_reply
+from taskloom.agent.language.pointers import parse_reference
+from taskloom.agent.language.statements import statements
 from taskloom.agent.reading.local import Local
 from taskloom.agent.reading.network import Packaged
+from taskloom.agent.reading.quoting import masked
+from taskloom.agent.reading.spelling import written_out
+from taskloom.agent.recall.facts import parse_question
+from taskloom.agent.settings import Settings
+from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.reading import View
+from taskloom.agent.turn.state import Context
 from taskloom.memory.operations import Clarify
+from taskloom.memory.pointing import pointing, when
+from taskloom.memory.shown import escaped, safe
+from taskloom.memory.summarise import Exchange
 from taskloom.memory.tasks import TaskGraph, TaskNode
+from taskloom.tools.errors import ToolError
+from taskloom.tools.passages import chunks
+from taskloom.tools.readable import decoded, plain, readable
+from taskloom.tools.video.transcripts import transcript
 
 pytestmark = pytest.mark.attack
 
@@ -103,6 +123,13 @@ KINDS: dict[str, Callable[[int], str]] = {
     "a long value": lambda size: "the note is " + _repeated("red and blue ")(size - 12),
     "a long question": lambda size: "what is " + _repeated("the date of ")(size - 9) + "?",
 }  # fmt: skip
+# What no reader is given: a turn narrows them.
+GAPS: dict[str, Callable[[int], str]] = {
+    "a gap": lambda size: "Book" + " " * (size - 9) + "hotel",
+    "two gaps": lambda size: "Plan a dinner{0}, and{0}then book it again".format(" " * (size // 2 - 20)),
+    "gaps of tabs": lambda size: "The price{0}is{0}$5 - ok".format("\t" * (size // 2 - 10)),
+    "gaps of lines": lambda size: "Ana does the cake{0}and{0}Bob the drinks".format("\n" * (size // 2 - 20)),
+}
 
 PLAN = TaskGraph(
     [TaskNode(id="t1", slot="dinner", title="dinner"), TaskNode(id="t2", slot="list", title="shopping list")]
@@ -137,7 +164,7 @@ def spent(text: str) -> float:
     return time.process_time() - begun
 
 
-def growth(make: Callable[[int], str], size: int) -> float:
+def growth(make: Callable[[int], str], size: int, spent: Callable[[str], float] = spent) -> float:
     """How much longer a text of twice the size takes, the least of three tries; 10 ms are no time."""
     found = []
     for _ in range(3):
@@ -148,6 +175,7 @@ def growth(make: Callable[[int], str], size: int) -> float:
 
 
 FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"  # all kinds take minutes
+CHOSEN = [*KINDS] if FULL else [*KINDS][::15]
 MOST = 3.2  # times as long for twice the text: 2 is linear, 4 quadratic
 
 
@@ -158,10 +186,88 @@ def test_there_are_many_kinds_of_texts_and_all_are_as_long_as_asked() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", KINDS if FULL else ())
+@pytest.mark.parametrize("name", CHOSEN)
 def test_twice_the_text_takes_about_twice_the_time(name: str) -> None:
     spent("hello")
     assert growth(KINDS[name], 900) < MOST, name
+
+
+@given(st.lists(st.sampled_from([*REPEATED.values()]), min_size=2, max_size=4).map("".join))
+@settings(max_examples=150 if FULL else 8)
+def test_so_does_whatever_is_mixed_of_them(unit: str) -> None:
+    spent("hello")
+    assert growth(_repeated(unit), 600) < MOST
+
+
+@pytest.fixture(scope="module")
+def turn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], float]]:
+    """Seconds of a whole turn: it is said after another one, summed up, and all of it is remembered."""
+    numbers, kinds = count(), [{"title": "dinner", "properties": {"place": {"type": "string"}}}]
+    with Taskloom.open(Settings(home=tmp_path_factory.mktemp("home"))) as app:
+        longterm = app.longterm
+        assert longterm is not None
+
+        def turned(text: str) -> float:
+            name = f"u{next(numbers)}"
+            context = Context(user_id=name, schemas=kinds)
+            app.talk("Plan a dinner on Friday at 7 pm", thread=name, context=context)
+            longterm.flush()
+            begun = time.process_time()
+            for said in (text, "Summarize the plan"):
+                app.talk(said, thread=name, context=context)
+            longterm.flush()
+            return time.process_time() - begun
+
+        turned("hello")
+        yield turned
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*CHOSEN, *GAPS])
+def test_a_whole_turn_takes_about_twice_the_time(turn: Callable[[str], float], name: str) -> None:
+    assert growth((KINDS | GAPS)[name], 2_500, turn) < MOST, name
+
+
+NOW = datetime.now(UTC)
+
+
+def _heard(text: str) -> object:
+    """As a transcript; one without a line of speech is refused."""
+    with suppress(ToolError):
+        return transcript(f"WEBVTT\n\n00:05.000 --> 00:09.000\n<v Ana>{text}\n".encode("utf-8", "replace"))
+    return None
+
+
+FED: dict[str, Callable[[str], object]] = {
+    "what points back": lambda text: (parse_reference(text), pointing(text, (), NOW), when(text, NOW)),
+    "remarks": lambda text: statements([Exchange(thread="a", turn=1, at=NOW, said=text)]),
+    "questions of the past": parse_question,
+    "other languages": fixed_reply,
+    "what is in quotes": masked,
+    "chat forms": written_out,
+    "a page": lambda text: readable(f"<html><body><p>{text}</p></body></html>", "http://example.org/"),
+    "bytes of a page": lambda text: decoded(text.encode("utf-8", "replace"), None, truncated=False),
+    "passages of a document": lambda text: [*chunks(text)],
+    "a transcript": _heard,
+    "what is shown": lambda text: (safe(text), escaped(text), plain(text)),
+}
+
+
+@pytest.mark.parametrize("name", FED)
+def test_so_does_all_else_that_reads_texts(name: str) -> None:
+    """Of the length that a message may have; what takes a tenth of a second is no harm, however it grows."""
+
+    def taken(text: str) -> float:
+        begun = time.process_time()
+        FED[name](text)
+        return time.process_time() - begun
+
+    slow = {}
+    for kind in CHOSEN:
+        make = KINDS[kind]
+        if min(taken(make(20_000)) for _ in range(2)) > 0.1 and (grown := growth(make, 10_000, taken)) > MOST:
+            slow[kind] = grown
+    assert slow == {}
 
 
 @pytest.mark.slow

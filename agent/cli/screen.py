@@ -8,7 +8,8 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
@@ -35,9 +36,18 @@ _DID = {
 }  # fmt: skip
 
 
+class _Safe(Console):
+    """Prints nothing that steers a terminal but its own colours, whatever text it is given."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """See `Console.render`."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=safe(segment.text))
+
+
 def console(*, errors: bool = False) -> Console:
     """A console for plain text: nothing in it is markup; 80 columns wide where there is no terminal."""
-    return Console(stderr=errors, markup=False, emoji=False, highlight=False)
+    return _Safe(stderr=errors, markup=False, emoji=False, highlight=False)
 
 
 def greeting(thread: str, about: str) -> str:

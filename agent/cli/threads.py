@@ -276,11 +276,14 @@ def _file_bytes(given: Settings) -> int | None:
 
 
 def _pruned_line(one: Pruned, *, dry: bool) -> str:
+    from .screen import safe
+
+    name = safe(one.thread)
     if not one.gone.checkpoints:
-        return f"{one.thread}: nothing to prune, {_count(one.turns, 'turn')} kept."
+        return f"{name}: nothing to prune, {_count(one.turns, 'turn')} kept."
     went = "would go" if dry else "went"
     return (
-        f"{one.thread}: {_count(one.gone.checkpoints, 'saved state')} {went}, {_size(one.gone.bytes)}; "
+        f"{name}: {_count(one.gone.checkpoints, 'saved state')} {went}, {_size(one.gone.bytes)}; "
         f"the latest {_count(one.turns, 'turn')} can be gone back to."
     )
 

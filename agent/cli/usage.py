@@ -69,7 +69,7 @@ def usage(thread: Thread = None, as_json: AsJson = False) -> None:
 
     from .prices import Prices
     from .problems import InputError
-    from .screen import console, table
+    from .screen import console, safe, table
 
     given, name = given_settings(tools=False), checked_thread(thread)
     prices = Prices.load(given.prices)
@@ -95,7 +95,7 @@ def usage(thread: Thread = None, as_json: AsJson = False) -> None:
         shown = [_shown(row, prices) for row in [*rows, *([{"model": "all", **total}] if rows[1:] else [])]]
         console().print(table(columns, shown))
         if prices.models and (unknown := [row["model"] for row in rows if row["cost"] is None]):
-            typer.echo(f"Without a price in {given.prices}, and so in no sum: {', '.join(unknown)}")
+            typer.echo(safe(f"Without a price in {given.prices}, and so in no sum: {', '.join(unknown)}"))
 
 
 def _rows(spent: Spent, prices: Prices) -> list[dict[str, Any]]:

@@ -80,7 +80,7 @@ def add(
 
     def progress(text: str) -> None:
         if not as_json:
-            typer.echo(f"{file.name}: {text}", err=True)
+            typer.echo(_safe(f"{file.name}: {text}"), err=True)
 
     with _explained():
         eyes = _eyes_for_captions() if captions is Captioned.ALL else None

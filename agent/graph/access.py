@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ from .services import Services
 Update = dict[str, Any]
 
 MAX_UTTERANCE = 20_000  # characters; a longer text is a document, not something said
+_GAP = re.compile(r"\s{41,}")  # more than anybody indents by
 
 EXCHANGES = 2  # (user, assistant) pairs that go along for pronouns
 
@@ -108,6 +110,7 @@ _recent: deque[tuple[dict[str, TaskNode], TaskGraph]] = deque(maxlen=8)  # more 
 def utterance_of(state: State) -> tuple[str, tuple[str, ...], str]:
     """What the user says in this turn, without control characters; ids of its messages; what is wrong.
 
+    A gap of thousands of blanks is one blank: it says nothing, and what reads it goes through it many times.
     All messages of the user's at the end are read that no turn has read yet.
     """
     messages, read = state.get("messages", []), turn_of(state).read
@@ -125,7 +128,11 @@ def utterance_of(state: State) -> tuple[str, tuple[str, ...], str]:
              for char, kind in zip(text, kinds, strict=True)]  # fmt: skip
     if all(kind[0] in "CZ" for kind in kinds):
         return "", ids, "I did not get any words. What should I note, change or look up?"
-    return "".join(clean).strip(), ids, ""
+    return _GAP.sub(_narrowed, "".join(clean).strip()), ids, ""
+
+
+def _narrowed(gap: re.Match[str]) -> str:
+    return "\n\n" if "\n" in gap[0] else " "
 
 
 def turn_of(state: Mapping[str, Any]) -> Turn:

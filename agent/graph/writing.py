@@ -13,6 +13,7 @@ from langgraph.graph.message import push_message
 
 from taskloom.agent.turn.brief import Brief, Responder, ResponderError, TooLong
 from taskloom.agent.turn.reading import Usage
+from taskloom.memory.shown import safe
 
 from .services import Services
 
@@ -98,6 +99,7 @@ def _streamed(key: str, pieces: Generator[str, None, Usage]) -> tuple[AIMessage,
             piece = next(pieces)
         except StopIteration as end:
             return AIMessage(text, id=key), end.value
-        text += piece
-        for part in _PARTS.findall(piece):
+        shown = safe(piece)
+        text += shown
+        for part in _PARTS.findall(shown):
             push_message(AIMessageChunk(content=part, id=key), state_key=None)
