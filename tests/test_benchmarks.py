@@ -102,6 +102,14 @@ def test_video_prints_its_figures() -> None:
     assert set(found["rows"]["all"]) == {"right", "moment", "retrieval", "windows", "held", "bm25"}
 
 
+@pytest.mark.parametrize("where", [(), ("--server",)])
+def test_crowd_prints_its_figures(where: tuple[str, ...]) -> None:
+    found = json.loads(run("crowd.py", "--users", "2", "--records", "20", "--json", *where))
+    assert found["first_p95_ms"] >= found["first_p50_ms"] > found["warm_p50_ms"] > 0
+    assert found["rss_mb"] >= found["worker_mb"] > 100
+    assert found["write_ms"] > 0
+
+
 @pytest.mark.skipif(bool(missing()), reason=missing())
 def test_load_loses_and_doubles_nothing() -> None:
     found = json.loads(run("load.py", "--users", "6", "--turns", "2", "--workers", "2", "--json"))
