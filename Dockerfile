@@ -7,5 +7,6 @@ RUN pip install --no-cache-dir -c constraints.txt '.[server,postgres]' aegra-cli
     && useradd --create-home taskloom && mkdir /data && chown taskloom /data
 
 USER taskloom
-ENV TASKLOOM_HOME=/data
+# Of the C library's pools of memory, of which each thread may have one: what one lets go of another cannot use.
+ENV TASKLOOM_HOME=/data MALLOC_ARENA_MAX=2
 CMD ["aegra", "serve", "--host", "0.0.0.0", "--port", "2026", "-c", "aegra.json"]

@@ -136,6 +136,20 @@ def test_what_is_one_users_is_not_there_for_another(aegra: Aegra, caller: Caller
         assert got.status_code == 401
 
 
+def test_metrics_are_for_those_who_may_call(aegra: Aegra, caller: Caller) -> None:
+    """Of each worker its own; between two any may have had the turn."""
+    thread = new_thread(caller("ann"))
+    say(caller("ann"), thread, "", "taskloom", input=message("Plan a trip to Zanzibar"))
+    pages = [httpx.get(f"{url}/metrics", headers={"x-api-key": KEYS["ann"]}).text for url in aegra.urls]
+    for line in ('taskloom_turns_total{outcome="done"} ', "taskloom_memory_waiting "):
+        assert any(f"\n{line}" in page for page in pages), line
+    for secret in ("Zanzibar", "ann", thread):
+        assert not any(secret in page for page in pages)
+    for url in aegra.urls:
+        assert httpx.get(f"{url}/metrics").status_code == 401
+        assert httpx.get(f"{url}/health").status_code == 200
+
+
 def test_six_at_once_on_one_thread(caller: Caller) -> None:
     clients = [caller("ann", worker) for worker in (0, 1)]
     thread = new_thread(clients[0])

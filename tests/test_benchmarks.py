@@ -102,6 +102,24 @@ def test_video_prints_its_figures() -> None:
     assert set(found["rows"]["all"]) == {"right", "moment", "retrieval", "windows", "held", "bm25"}
 
 
+def test_a_plan_is_still_there_where_the_context_was_cut() -> None:
+    cut, longer = (json.loads(run("plan_or_list.py", "--json", "--keep", keep)) for keep in ("4", "6"))
+    assert {name: cut["plan"][name] for name in ("marked", "next", "date", "by_calls", "left")} == {
+        "marked": 11, "next": True, "date": True, "by_calls": 20, "left": 20,
+    }  # fmt: skip
+    assert cut["plan"]["before_by_call"]
+    assert (cut["list"]["marked"], cut["list"]["left"]) == (0, 1)
+    assert longer["list"]["marked"] == 20, "the last list is among what was kept"
+
+
+@pytest.mark.parametrize("where", [(), ("--server",)])
+def test_crowd_prints_its_figures(where: tuple[str, ...]) -> None:
+    found = json.loads(run("crowd.py", "--users", "2", "--records", "20", "--json", *where))
+    assert found["first_p95_ms"] >= found["first_p50_ms"] > found["warm_p50_ms"] > 0
+    assert found["rss_mb"] >= found["worker_mb"] > 100
+    assert found["write_ms"] > 0
+
+
 @pytest.mark.skipif(bool(missing()), reason=missing())
 def test_load_loses_and_doubles_nothing() -> None:
     found = json.loads(run("load.py", "--users", "6", "--turns", "2", "--workers", "2", "--json"))

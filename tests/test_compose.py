@@ -73,7 +73,7 @@ def test_the_image_has_the_files_that_it_is_made_of(tmp_path: Path) -> None:
     for name in re.findall(r"[\w.]+\.(?:json|txt)\b", DOCKERFILE):
         assert (folder / name).is_file(), name
     config = json.loads((folder / "aegra.json").read_text())
-    for given in (*config["graphs"].values(), config["auth"]["path"]):
+    for given in (*config["graphs"].values(), config["auth"]["path"], config["http"]["app"]):
         path, _, name = given.partition(":")
         assert re.search(rf"\b{name}\b", (folder / path).read_text()), given
 

@@ -1,7 +1,7 @@
-"""/metrics for Prometheus, on the server: for `http` in langgraph.json.
+"""/metrics for Prometheus, on the server: for `http` in langgraph.json and, by app.py, in aegra.json.
 
-It takes the place of LangGraph's page of that name, which is open to all, and has its figures too. It is for
-whoever shows TASKLOOM_METRICS_KEY; without one for whoever may call the server.
+It takes the place of the server's own page of that name, which is open to all; LangGraph's has its figures
+too. It is for whoever shows TASKLOOM_METRICS_KEY; without one for whoever may call the server.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from taskloom.memory.outbox import Outbox, OutboxError
 from .auth import Refused, authenticate
 from .databases import OUTBOX, open_outbox
 
-__all__ = ["app"]
+__all__ = ["app", "middleware"]
 
 _log = logging.getLogger(__name__)
 
@@ -59,4 +59,5 @@ def _outbox() -> Outbox:
 
 
 log_as_configured(settings())
-app = Starlette(middleware=[Middleware(MetricsPage, admits=_admits(), page=counted_page(_waiting))])
+middleware = [Middleware(MetricsPage, admits=_admits(), page=counted_page(_waiting))]
+app = Starlette(middleware=middleware)
