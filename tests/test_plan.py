@@ -592,7 +592,7 @@ def test_an_answer_says_once_what_was_not_understood(monkeypatch: pytest.MonkeyP
     miss("we need to mend the roof before sunday")
     again = ask()
     assert "I did not understand “we need to mend the roof" in again
-    assert "and 1 more of your messages" in again  # the gate, not the fence, which was told of
+    assert "and one more of your messages" in again  # the gate, not the fence, which was told of
     assert "I did not understand" not in ask()
     miss("we need to mow the lawn before sunday")
     monkeypatch.setattr("taskloom.agent.graph.nodes.MISSED", 1)

@@ -653,6 +653,16 @@ def test_verdicts_in_words() -> None:
     assert talk(answers=[ask("claim", verdict=unknown, about="seat class")]).startswith("I have no record of")
 
 
+def test_several_were() -> None:
+    talk = Talk()
+    talk(Add(slot="party", title="party"))
+    talk(Add(slot="party.guests", title="guests", value="20", parent="t1"))
+    talk(Update(task="t2", value="25"))
+    twenty = Verdict(kind="was", claimed="20", task="t2", since=2, until=3, op="update", replaced_by="25")
+    reply = talk(answers=[ask("claim", "t2", verdict=twenty, value="20")])
+    assert reply.startswith("Not any more: the guests were 20 from turn 2 to turn 3;")
+
+
 def test_a_denial_of_what_was_is_corrected() -> None:
     talk = soup()
     denied = ask("claim", "t2", verdict=CELERY, value="celery", container="t1", denied=True)

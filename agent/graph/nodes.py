@@ -263,7 +263,8 @@ def _left_out(turn: Turn) -> str:
     """
     if not (turn.answers and turn.missed and turn.by != "model"):
         return ""
-    more = f" and {len(turn.missed) - 1} more of your messages" if len(turn.missed) > 1 else ""
+    others = len(turn.missed) - 1
+    more = f" and {'one' if others == 1 else others} more of your messages" if others else ""
     return f"I did not understand “{clip(turn.missed[-1][1], 40)}”{more}, so this leaves that out."
 
 

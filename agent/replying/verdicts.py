@@ -104,7 +104,7 @@ def _was(context: AnswerContext, answer: Answer, verdict: Verdict) -> list[str]:
     if subject == "it":
         what = f"it was {claimed}"
     if place.startswith(" as "):
-        what = f"{place[4:]} was {claimed}"
+        what = f"{place[4:]} {be(place[4:], past=True)} {claimed}"
     said = f" ({you_said(verdict.said)})" if verdict.said else ""
     turn = f"in turn {verdict.until}" if verdict.until else "later"
     if answer.question.denied:
