@@ -1,6 +1,6 @@
 """What is found and answered in recordings from their transcripts alone, without a model.
 
-    python benchmarks/video.py [--json] [--seed 2] [--talks 60] [--wording crew]
+    python benchmarks/video.py [--json] [--seed 2] [--talks 60] [--wording crew] [--clips 60]
 
 The talks and the questions on them are made up (`talks.py`): synthetic, with exact truth. Ten questions a
 talk: what holds after changes (revised), who said it (said), when it is first mentioned (when), what was said
@@ -14,8 +14,8 @@ cuts videos (`held`: the window has the whole line, which is all that it can do 
 lines. `closure tokens`: what the closure for a question takes in a prompt, within 600; `closure has it`: how
 often the true line is in it; against the tokens of the whole transcript.
 
-The rules of the answers were mended with seed 1 of the wordings `seen` and `other`, and, once it had been
-opened, with `fresh`. What is wrong with `later` was not looked at; it is by the hand that mended them.
+Which wordings the rules of the answers were mended with, and which not, is told in `wordings.py`; the default
+is one that they were not.
 """
 
 from __future__ import annotations
@@ -230,9 +230,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--talks", type=int, default=60)
+    parser.add_argument("--clips", type=int, default=0, help="also the cuts of so many clips, by `shots.py`")
     parser.add_argument("--wording", choices=KEPT + SPENT, default="crew")
     given = parser.parse_args()
     found = measured(given.seed, given.talks, given.wording)
+    if given.clips:
+        import shots  # with PyAV and Pillow
+
+        found["cuts"] = shots.measure(given.clips, 13)
     print(json.dumps(found, indent=2)) if given.json else show(found)
 
 
