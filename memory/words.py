@@ -28,11 +28,25 @@ def fold(text: str) -> str:
     return "".join(char for char in text if not unicodedata.combining(char))
 
 
+_VERBS = (
+    ("dig", "dug"), ("sell", "sold"), ("buy", "bought"), ("send", "sent"), ("make", "made"),
+    ("write", "wrote written"), ("pay", "paid"), ("build", "built"), ("bring", "brought"),
+    ("take", "took taken"), ("give", "gave given"), ("find", "found"), ("feed", "fed"),
+    ("sweep", "swept"), ("hang", "hung"), ("draw", "drew drawn"), ("sew", "sewn"),
+    ("drive", "drove driven"), ("tell", "told"), ("catch", "caught"), ("ring", "rang rung"),
+    ("begin", "began begun"), ("choose", "chose chosen"), ("hide", "hidden"), ("tear", "torn"),
+    ("wear", "worn"), ("lend", "lent"), ("spend", "spent"), ("teach", "taught"), ("keep", "kept"),
+)  # fmt: skip
+"""Verbs with their past forms; none of these is a word of its own, as left, met and saw are."""
+_IRREGULAR = {past: verb for verb, pasts in _VERBS for past in pasts.split()}
+
+
 def stem(word: str) -> str:
-    """A folded word without the common English endings; every stem but one in 'i' begins its word.
+    """A folded word without the common English endings; every stem but one in 'i' begins it or its verb.
 
     Plurals as in Harman's S stemmer (1991), with a final e and -ing, -ed taken off as well.
     """
+    word = _IRREGULAR.get(word, word)
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
     for ending in ("ing", "ed"):
@@ -83,13 +97,15 @@ MONTHS = (
     "november", "december",
 )  # fmt: skip
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_PAST_FORMS = {stem(verb): tuple(pasts.split()) for verb, pasts in _VERBS}
 _DIGITS = {stem(word): str(number) for number, word in enumerate(NUMBERS)}
 
 
 def may_say(word: str, folded: str) -> bool:
     """A quick test before the thorough one: False if a folded text cannot have a word with this stem."""
     spelt_otherwise = word in ("am", "pm") or (len(word) > 3 and not word.isalpha())  # p.m., 1,200
-    return spelt_otherwise or word.removesuffix("i") in folded
+    forms = (word.removesuffix("i"), *_PAST_FORMS.get(word, ()))
+    return spelt_otherwise or any(form in folded for form in forms)
 
 
 def says(claimed: str, text: str | None) -> bool:

@@ -285,3 +285,74 @@ def test_a_message_takes_back_what_it_said_itself() -> None:
     assert lines(turn(FETE, tables, out, stays)) == lines(turn(FETE, tables))
     moved = turn(FETE, clause("set", "[S date] is [V June 13]"))
     assert lines(turn(moved, tables, clause("undo", "undo the last change"))) != lines(turn(moved, tables))
+
+
+FLAT = turn(
+    TaskGraph(),
+    clause("task", "[T flat], [S keys] [V two], [S deposit] [V £85], [S price] [V £600]"),
+    clause("add", "[W flat]: [I Sam's key], [I lamp], [I dig the bed], [I clean fridge]"),
+    clause("task", "[T post]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "done"),
+    [
+        ("Sam has [T his key] now", {"Sam's key"}),
+        ("[T deposit] is sent", {"deposit"}),
+        ("the fridge is just fine, so [T scrub] done", {"clean fridge"}),
+        ("[T the bed dug]", {"dig the bed"}),
+        ("[T the lamp], they all sang nearly", {"lamp"}),
+        ("[T the lamp] is sold, for [S price] [V £12]", {"lamp"}),
+    ],
+)
+def test_what_is_done_is_the_thing_or_the_sum_that_is_named(said: str, done: set[str]) -> None:
+    there = turn(FLAT, clause("done", said))
+    assert {node.title for node in there.active if node.status == "done"} == done
+    assert ("flat > lamp > price: £12" in lines(there)) == ("£12" in said)
+
+
+def test_what_is_open_again_is_the_only_thing_that_was_done() -> None:
+    there = turn(turn(FLAT, clause("done", "[T the lamp]")), clause("reopen", "so [T delivery] NOT done"))
+    assert {node.status for node in there.active} <= {"open", "filled"}
+
+
+def test_what_is_done_stays_where_everything_else_is_cancelled() -> None:
+    done = turn(FLAT, clause("done", "[T the lamp]"))
+    there = turn(done, clause("remove", "cancel [T everything] except [E Sam's key and the fridge]"))
+    assert {"flat > lamp", "flat > Sam's key", "flat > clean fridge"} <= lines(there)
+    assert "flat > dig the bed" not in lines(there)
+
+
+def test_what_stays_is_in_one_list_and_may_be_what_the_reply_named() -> None:
+    lists = turn(FLAT, clause("add", "[W post]: [I stamps], [I cards]"))
+    assert lines(turn(lists, clause("only", "keep [I the lamp] and [I stamps]"))) == lines(lists)
+    view = View(FLAT, turn=99, exchanges=(("who was it", "The lamp."),))
+    said = clause("only", "[I It], then, and strike [T the others]")
+    there = FLAT
+    for operation in assemble([said], said.text, view).operations:
+        there = apply(there, operation, turn=99, said="said").graph
+    assert lines(FLAT) - lines(there) == {
+        "flat > Sam's key", "flat > dig the bed", "flat > clean fridge"
+    }  # fmt: skip
+
+
+def test_a_link_is_no_change_that_a_thing_goes_back_from() -> None:
+    waits = turn(FLAT, clause("set", "[T the flat] [S price] [V £700]"))
+    waits = turn(waits, clause("need", "[I the post] before [T the flat]"))
+    assert "flat > price: £600" in lines(turn(waits, clause("back", "restore [T the flat]")))
+
+
+def test_what_runs_is_all_that_there_is_and_them_what_something_waits_for() -> None:
+    slots = turn(FLAT, clause("task", "[T service], [S day] [V monday]"))
+    view = View(slots, turn=99, focus=tuple(node.id for node in slots.active if node.title == "service"))
+    [all_of] = assemble([clause("ask.list", "what is running")], "what is running", view).operations
+    assert isinstance(all_of, Check)
+    assert not all_of.question.tasks
+    waits = turn(FLAT, clause("need", "[I the lamp] before [T the post]"))
+    view = View(
+        waits, turn=99, focus=tuple(node.id for node in waits.active if node.title in ("lamp", "keys"))
+    )
+    [needed] = assemble([clause("ask.dependents", "what waits on [T them]")], "", view).operations
+    assert isinstance(needed, Check)
+    assert [waits[key].title for key in needed.question.tasks] == ["lamp"]

@@ -135,3 +135,89 @@ def test_what_leaves_is_what_the_message_names_before_a_pronoun(
 def test_what_was_taken_out_comes_back_as_an_item() -> None:
     less = turn(JOBS, clause("remove", "no [T castle]"))
     assert "move > castle" in lines(turn(less, clause("back", "they want [I castle] after all")))
+
+
+def answered(graph: TaskGraph, reply: str, *clauses: Clause) -> TaskGraph:
+    """The plan after a message that answers a reply about what changed last."""
+    number = max((node.turn for node in graph.values()), default=0) + 1
+    lately = sorted(graph.values(), key=lambda node: -node.turn)
+    focus = tuple(node.id for node in lately)[:12]
+    view = View(graph, turn=number, focus=focus, exchanges=(("said", reply),))
+    for operation in assemble(clauses, " ".join(one.text for one in clauses), view).operations:
+        graph = apply(graph, operation, turn=number, said="said").graph
+    return graph
+
+
+KIT = turn(turn(FAIR, clause("add", "[W kit]: [I screen], [I rug]")), clause("remove", "[T the rug] is out"))
+
+
+@pytest.mark.parametrize(
+    ("graph", "reply", "said", "new"),
+    [
+        # what goes 'there' goes into what was spoken of, 'on it' onto the list that something has just left
+        (turn(FAIR, clause("need", "[I the walk] before [T the cakes]")), "Noted the walk.",
+         [("add", "questions to raise there: [I lights]")], {"fair > walk > lights"}),
+        (KIT, "The rug is out.", [("add", "put [I popcorn] on [W it]")], {"fair > kit > popcorn"}),
+        (FAIR, "", [("task", "and [T biscuit tins]"), ("add", "inside [I jam] and [I rye]")],
+         {"biscuit tins", "biscuit tins > jam", "biscuit tins > rye"}),
+        # what 'that' is which has just been added, and 'them' all that the reply names
+        (FAIR, "", [("add", "[I a letter], too"), ("assign", "[P Ann] writes [T that]")],
+         {"fair > letter", "fair > letter > assignee: Ann"}),
+        (turn(FAIR, clause("add", "[W fair]: [I trunks], [I armbands]")), "Trunks and armbands are listed.",
+         [("assign", "[P Ann] packs [T them]")],
+         {"fair > trunks > assignee: Ann", "fair > armbands > assignee: Ann"}),
+        # words that are no name are asked about
+        (FAIR, "", [("assign", "[P Ann] gets [T the gift one]")], set()),
+        (FAIR, "", [("assign", "[P Ann] types [T his own]")], set()),
+        (FAIR, "", [("assign", "[P Ann] gets [T the gift one]"), ("set", "[T it] is due [V 9 may]")], set()),
+        # a participle is said of the noun before it, a value of the only item
+        (FAIR, "", [("need", "the wall [I dried out] first, then [T the cakes]")], {"fair > wall dried out"}),
+        (FAIR, "", [("add", "the guest at [V noon] is [I the mayor]")],
+         {"fair > mayor", "fair > mayor > time: noon"}),
+    ],
+)  # fmt: skip
+def test_what_is_only_pointed_at_has_its_place(
+    graph: TaskGraph, reply: str, said: list[tuple[str, str]], new: set[str]
+) -> None:
+    there = answered(graph, reply, *(clause(act, text) for act, text in said))
+    assert lines(there) - lines(graph) == new
+
+
+SCIENCE = turn(
+    TaskGraph(),
+    clause("task", "[T science day], [S station count] [V 4], [S deposit] [V £85]"),
+    clause("add", "[W science day]: [I volcano], [I slime]"),
+    clause("assign", "[P Bo] has [T the volcano]"),
+    clause("task", "[T order 2], [S chair] [V room 1]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("act", "said", "new"),
+    [
+        ("assign", "[O Bo] is ill, [P Ines] takes [T her station]", {"volcano > assignee: Ines"}),
+        ("assign", "[P Ines] does [T the deposit]", {"deposit", "deposit > assignee: Ines"}),
+        ("set", "[T order 1] is for [V monday]", {"order 1", "order 1 > date: monday"}),
+        ("need", "one [I empty the crate], two [I shake slime tins], three [I go]",
+         {"empty the crate", "shake slime tins", "go"}),
+    ],
+)  # fmt: skip
+def test_no_slot_and_no_other_thing_of_a_like_name_is_meant(act: str, said: str, new: set[str]) -> None:
+    there = lines(turn(SCIENCE, clause(act, said))) - lines(SCIENCE)
+    assert {line.removeprefix("science day > ") for line in there} == new
+
+
+def test_something_comes_before_all_else_of_its_list() -> None:
+    there = turn(FAIR, clause("need", "[I the cakes] before [T anything else]"))
+    urn = next(node for node in there.active if node.title == "urn")
+    assert [there[key].title for key in urn.depends_on] == ["cakes"]
+    assert lines(there) == lines(FAIR)
+
+
+def test_what_is_used_here_is_used_there_as_well() -> None:
+    there = turn(
+        FAIR, clause("share", "use [I the ladder] for [T the urn]"), clause("share", "and for [T the cakes]")
+    )
+    urn, cakes = (next(node for node in there.active if node.title == name) for name in ("urn", "cakes"))
+    assert [node.title for node in there.parts(urn.id)] == ["ladder"]
+    assert [there[key].title for key in cakes.depends_on] == ["ladder"]

@@ -298,3 +298,38 @@ def test_items_of_something_new_with_a_value_each() -> None:
 def test_nobody_knows_who_a_pronoun_is() -> None:
     there = turn(SHOP, clause("replace", "[V Mirjam] takes over from [O him]"))
     assert there.active == SHOP.active
+
+
+BUS = turn(
+    TaskGraph(),
+    clause("task", "[T bus], [S seats] [V 30], [S taken] [V 12], [S place] [V the yard], [S time] [V 14.10]"),
+    clause("set", "[T the bus] [S leaves school] [V 13.30]"),
+    clause("add", "[W bus]: [I buns], [I rolls]"),
+    clause("set", "[T the buns] [S amount] [V 40]"),
+    clause("set", "[T the rolls] [S amount] [V 50]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ([("shift", "[T the seats taken] up by [V five]")], {"bus > taken: 17"}),
+        (
+            [("shift", "[T buns] [V 30 up]"), ("shift", "[T rolls] [V the same]")],
+            {"bus > buns > amount: 70", "bus > rolls > amount: 80"},
+        ),
+        ([("shift", "[V 40 minutes later] for [T the bus]")], {"bus > time: 14.50"}),
+        ([("set", "[I jam] and [I tea] too")], {"bus > jam", "bus > tea"}),
+    ],
+)
+def test_the_slot_and_the_amount_that_are_meant(said: list[tuple[str, str]], then: set[str]) -> None:
+    assert lines(turn(BUS, *(clause(act, text) for act, text in said))) - lines(BUS) == then
+
+
+def test_another_place_is_no_new_name_and_a_noun_is_kept() -> None:
+    rooms = turn(TaskGraph(), clause("task", "[T reception] in [S place] [V the Meeting House]"))
+    moved = turn(rooms, clause("replace", "for [T the reception] use [V the Assembly Rooms]"))
+    assert lines(moved) == {"reception", "reception > place: Assembly Rooms"}
+    paint = turn(TaskGraph(), clause("task", "[T green paint], [S amount] [V two tins]"))
+    brown = turn(paint, clause("replace", "[V brown paint] instead of [O green]"))
+    assert lines(brown) == {"brown paint", "brown paint > amount: two tins"}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from taskloom.agent.grounding.workspace import renewed
 from taskloom.agent.language import clarifications
 from taskloom.agent.language.wording import clip
-from taskloom.agent.plan.roles import tool_results
+from taskloom.agent.plan.roles import has_former, tool_results
 from taskloom.agent.turn.calls import rerun_operation
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Check, Question, Remove, Restore, Rollback, Undo, undoable
@@ -103,7 +103,7 @@ class Back(Places):
                 )
             return once[0]
         node = self.target(step, gone=True)
-        if node.history or node.value is not None:
+        if has_former(node) or not node.active or node.value is not None:
             return node
         changed = [part for part in self.graph.subtree(node.id, gone=True)[1:] if part.history]
         if step.value:

@@ -46,6 +46,7 @@ from .plain import (
 from .questions import Questions
 from .resolver import POINTING, bare, content
 from .shifting import Shifting, is_relative
+from .spans import made_whole, of_one_item
 from .splitting import Splitting
 
 _OPEN = re.compile(r"\b(?:what|anything|which|who|how)\b", re.IGNORECASE)
@@ -111,7 +112,7 @@ def assemble_each(
 
 
 def _plain(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
-    return tuple(part for clause in clauses for part in split_by_thing(each_kind(tidy(clause))))
+    return tuple(part for clause in clauses for part in split_by_thing(each_kind(made_whole(tidy(clause)))))
 
 
 def _lists_tasks(clauses: Iterable[Clause]) -> bool:
@@ -254,7 +255,11 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             self._read_shift(clause)  # 'Rochdale wants two more'
             return
         clause = self._as_item(clause)
-        whole = self.place(clause) or (self.meant(one(clause, "T")) if one(clause, "T") else None)
+        whole = (
+            self.list_left(one(clause, "W"))
+            or self.place(clause)
+            or (self.meant(one(clause, "T")) if one(clause, "T") else None)
+        )
         whole = whole or (self._container() if not one(clause, "TW") else None)
         if clause.all("S") and not clause.all("V"):
             named = bool(clause.all("TW"))
@@ -297,7 +302,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             own = tuple(
                 value for value in clause.all("V")
                 if (value.pair and value.pair == span.pair and not right_before(clause, value, span))
-                or (not value.pair and span.start < value.start < until
+                or (not value.pair and (span.start < value.start < until or of_one_item(value, items))
                     and not any(right_before(clause, value, other) for other in items))
             )  # fmt: skip
             if own:

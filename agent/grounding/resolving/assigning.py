@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.words import infinitive
+from taskloom.agent.plan.held import slots_saying, tasks_named
 from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.memory.tasks import TaskNode
 
 from .owning import Owning
-from .plain import asked_of, right_before
-from .resolver import NAMED, POINTING, SURE, bare
+from .plain import asked_of, one, right_before
+from .resolver import NAMED, POINTING, SURE, bare, content
 
 _WORK_OF = re.compile(
     r"(?:all (?:of )?)?(\w+)['’]s (?:part|share|half|bit|work|tasks?|jobs?|shifts?|duties|turn)",
     re.IGNORECASE,
 )
 
-
+_POINTS_AT_ONE = re.compile(r"it|that|this|them|those", re.IGNORECASE)
+_SEVERAL = frozenset(("them", "these", "those", "they"))
 _VERB_OF_HIS = re.compile(r"[a-z]{2,}s", re.IGNORECASE)
 _OF_THINGS = re.compile(r"(?:the|an?|my|our|your|his|her|their|its|all|both|some|two|three)\s", re.IGNORECASE)
 
@@ -69,7 +73,7 @@ class Assigning(Owning):
                 raise Doubt("What is that for?")
             found = self._untaken(self._all_of(names[0], whole, gone=False), names[0]) if names else [topic]
         else:
-            found = [self.meant(name, within=whole) or self._or_new(name, whole) for name in names]
+            found = self._made_together(names) or [self._to_give(name, whole, clause) for name in names]
         excepted = [self.which(bare(span.text)) for span in clause.all("E")]
         excepted += [above for node in found for above in self.graph.ancestors(node.id) if len(names) > 1]
         for node in found:
@@ -83,6 +87,44 @@ class Assigning(Owning):
                 self._act("set", task=target.id, details=tuple(people))
             for told in self._details(clause):
                 self._set_one(target, told, clause, named=bool(clause.all("S")))
+
+    def _to_give(self, name: str, whole: TaskNode | None, clause: Clause) -> TaskNode:
+        """What somebody gets by its name, made where there is none."""
+        known = self._just_added(name) or self.meant(name, within=whole)
+        return self._no_slot(known or self._or_new(name, whole), name, clause)
+
+    def _just_added(self, name: str) -> TaskNode | None:
+        """The one item that this message added last, where 'that' follows it: 'a letter, I write that'."""
+        last = self.steps[-1] if self.steps else None
+        if last is None or last.act != "add" or len(last.items) != 1 or not _POINTS_AT_ONE.fullmatch(name):
+            return None
+        made = self.graph.get(next(iter(self.focus), ""))
+        return made if made is not None and made.id in self.new and made.value is None else None
+
+    def _made_together(self, names: Sequence[str]) -> list[TaskNode]:
+        """What 'them' are: several that came into a list in the turn before and that the reply names."""
+        if len(names) != 1 or names[0].lower() not in _SEVERAL or not self.view.exchanges:
+            return []
+        heard = set(content(self.view.exchanges[-1][1]))
+        made = [
+            node for node in tasks_named(self.graph, heard)
+            if node.turn == self.view.turn - 1 and not node.history and share_named(node.title, heard) > 0.99
+        ]  # fmt: skip
+        return made if len(made) > 1 and len({node.parent for node in made}) == 1 else []
+
+    def _no_slot(self, node: TaskNode, name: str, clause: Clause) -> TaskNode:
+        """What somebody gets; a slot of that name is none: 'Ines takes her station' is no 'station count'.
+
+        It is what who leaves it (O) had, else a step of that name, in the task of the slot.
+        """
+        if node.value is None or is_assignee(node) or set(name.lower().split()) <= POINTING:
+            return node
+        old = set(content(one(clause, "O")))
+        his = [slot for word in list(old)[:1] for slot in slots_saying(self.graph, word)]
+        his = [slot for slot in his if is_assignee(slot) and old == set(content(slot.value or ""))]
+        if len(his) == 1:
+            return self.graph[his[0].parent or ""]
+        return self._made(name, node.parent) if set(content(name)) == set(content(node.title)) else node
 
     def _work_of(self, name: str) -> list[TaskNode]:
         """Who has something where all of somebody's is meant: "Omar's part", "all of Ana's tasks"."""

@@ -28,6 +28,7 @@ _EVERYWHERE = re.compile(
     r"\b(?:every\w*|all|any|anything|anywhere|each|throughout|wherever)\b", re.IGNORECASE
 )
 _TO = re.compile(r"\b(?:change|switch|swap|make)\b.*\b(?:to|into)\b", re.IGNORECASE)
+_PLACES_AND_DAYS = frozenset(("place", "location", "date", "time"))
 _OF_SLOTS = ("date", "time", "place", "who", "deadline", "price", "duration", "number")
 
 
@@ -95,10 +96,22 @@ class Exchanges(Giving):
             return
         if set(content(node.title)) - set(content(old)) & set(content(new)):
             old = ""  # 'rye bread' for the sourdough: what was the sourdough bread has its noun already
-        if node.value is None and self.graph.parts(node.id) and not one(clause, "OX"):
-            self._act("set", task=node.id, value=new)
+        if node.value is None and self.graph.parts(node.id) and not (old and one(clause, "OX")):
+            slot = self._place_or_day(node, new, clause)
+            self._act("set", task=slot.id if slot is not None else node.id, value=new)
             return
         self._act("replace", task=node.id, old=old, value=new)
+
+    def _place_or_day(self, node: TaskNode, new: str, clause: Clause) -> TaskNode | None:
+        """The place, day or time of a task that a value without another name takes the place of.
+
+        'For the reception use the Assembly Rooms' is no new name of the reception.
+        """
+        if one(clause, "OX") or self.listed(node) or set(content(node.title)) & set(content(new)):
+            return None
+        told = Detail(slot=self._slot_for(new, ""), value=new)
+        slot = self._same_value(node, told, replace(clause, text=f"instead {clause.text}"))
+        return slot if slot is not None and slot_name(slot.title) in _PLACES_AND_DAYS else None
 
     def _spoken_of(self, clause: Clause, pronoun: str) -> str:
         """What a pronoun means that is to leave: what the message named last, or the exchange before."""

@@ -56,10 +56,20 @@ _NO_TITLE = (
     two three four five remaining previous same of"""
     )
 )
+_NO_NAME = re.compile(  # 'the gift one', 'his own', 'they're out'
+    r"(?:.* )?one|ones|(?:(?:his|her|their|my|your|our) )?own"
+    r"|(?:they|it|s?he|we|you|i)['’](?:re|s|ve|m|ll|d)\b.*",
+    re.IGNORECASE,
+)
 
 
 class Giving(People):
-    """Clauses on the plan; steps: what was done so far, doubts: how many clauses had no place."""
+    """Clauses on the plan; steps: what was done so far, doubts: how many clauses had no place.
+
+    unplaced: words of this message that are no name of anything.
+    """
+
+    unplaced = ""
 
     def read(self, clause: Clause) -> None:
         """Carry out one clause, by the method of its act.
@@ -67,6 +77,8 @@ class Giving(People):
         Raises:
             Doubt: what it is about is not clear.
         """
+        if self.unplaced and (it := one(clause, "TI")) and set(it.lower().split()) <= POINTING:
+            raise Doubt(f"What is “{self.unplaced}”?")  # and 'it' is no other thing
         self.clause = clause = self._of_a_thing(self.joined(clause))
         name = "ask" if clause.act.startswith("ask.") else clause.act
         named = clause.all("T") if clause.act == "chat" else []
@@ -212,7 +224,9 @@ class Giving(People):
         reply = self.view.exchanges[-1][1].rstrip() if self.view.exchanges and not self.operations else ""
         if topic is not None and reply.endswith("?") and share_named(topic.title, words(reply)) > 0.99:
             return topic  # what it needs was asked
-        return None if topic is not None and self._is_loose(topic) else self._list_of(topic)
+        if topic is not None and self._is_loose(topic):
+            return None
+        return self.spoken_there() or self._list_of(topic)
 
     def _is_loose(self, node: TaskNode) -> bool:
         """Whether a task is one of several that were said at once, of no plan: more come beside it."""
@@ -226,7 +240,7 @@ class Giving(People):
         """A task, or the list that it is in, where it holds nothing itself."""
         while (
             topic is not None and topic.parent and not self.listed(topic)
-            and (is_member(topic) or topic.id not in self.new)
+            and (topic.id not in self.new or (is_member(topic) and not topic.name.startswith("task")))
         ):  # fmt: skip
             topic = self.graph[topic.parent]
         return topic
@@ -254,6 +268,9 @@ class Giving(People):
         """What was found by a name, unless it is a slot of another one; else made, beside the other."""
         if node is not None and (not is_slot(node) or set(content(name)) <= set(content(node.title))):
             return node
+        if _NO_NAME.fullmatch(name.strip()):
+            self.unplaced = name
+            raise Doubt(f"I do not find “{name}” in the plan. What do you mean?")
         if other is not None and whole is None:
             return self._made(name, other.parent)
         beside = whole or self._above_people(self.topic())

@@ -24,9 +24,9 @@ from .giving import NOUNS
 from .owning import Owning
 from .plain import one, words_outside
 from .resolver import POINTING, bare, content
+from .spans import partly
 
 _PROGRESS = frozenset(("progress", "status", "state"))
-_PARTLY = re.compile(r"\b(?:half(?:[ -]?way)?|partly|two thirds|almost|nearly)\b(?! past)", re.IGNORECASE)
 _FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
 _EVERYTHING = re.compile(r"(?:everything|(?:the )?(?:whole )?lot|all)", re.IGNORECASE)
 _EACH = re.compile(r"(?:all|every\w*|any\w*|the rest|rest)\b", re.IGNORECASE)
@@ -110,7 +110,8 @@ class Leaving(Owning):
         if place is not None:
             inside = {node.id for node in self.graph.subtree(place.id)}
             beside = [node for node in beside if node.id in inside]
-        if any(_STILL_OPEN.search(name) for name in names):
+        everything = clause.act == "remove" and any(map(_EVERYTHING.fullmatch, names))  # what is done is past
+        if everything or any(_STILL_OPEN.search(name) for name in names):
             return [node for node in beside if node.status != "done"]
         return beside
 
@@ -211,8 +212,8 @@ class Leaving(Owning):
         if clause.all("E") and (beside := self._all_but(clause)):
             self._act_on("done", beside)
             return
-        if (partly := _PARTLY.search(words_outside(clause, "TI"))) and clause.all("TI"):
-            told = Detail(slot="progress", value=f"{partly[0].strip()} done")
+        if far_said := partly(clause):
+            told = Detail(slot="progress", value=f"{far_said} done")
             for node in self.each(clause, roles="TI"):
                 self._act("set", task=node.id, details=(told,))
             return
@@ -221,6 +222,7 @@ class Leaving(Owning):
         for node in done.values():  # how far it was does not hold any more
             far = [part for part in self.graph.parts(node.id) if is_slot(part) and _is_progress(part)]
             self._act_on("remove", far)
+        self._told_of_one(clause, list(done.values()))
 
     def _meant_done(self, clause: Clause) -> list[TaskNode]:
         """What is done: what is named, in whatever words where nothing is marked, else what was spoken of.
@@ -231,7 +233,7 @@ class Leaving(Owning):
         pointing = all(set(bare(span.text).lower().split()) <= POINTING for span in clause.all("TI"))
         if pointing and (told := self._in_other_words(clause)) is not None:
             return [told]
-        found = [self._finished(node) for node in self.each(clause, roles="TI", slots=True)]
+        found = [self._finished(node) for node in self._named_done(clause, self._in_other_words)]
         whole = found[0] if pointing and len(found) == 1 and found[0].parent is None else None
         if whole is not None and len([part for part in self.listed(whole) if part.status == "open"]) > 1:
             raise Doubt(f"Is all of {self.describe(whole)} done?", ("yes",), (Complete(task=whole.id),))
@@ -258,6 +260,8 @@ class Leaving(Owning):
         still = [part for part in self.listed(task) if part.status != "done"]
         if node.id == task.id or not still:
             return task
+        if self._is_paid(node):
+            return node
         said = set(content(node.title))
         named = [part for part in self.graph.subtree(task.id)[1:] if said <= set(content(part.title))]
         named = [part for part in named if not is_slot(part)]
@@ -271,7 +275,9 @@ class Leaving(Owning):
         if (topic is None or topic.status != "done") and (found := self._pointed_at(clause, finished)):
             self._act_on("reopen", found)
             return
-        self._act_on("reopen", self.each(clause, roles="TI", gone=None))
+        self._act_on(
+            "reopen", self._only_finished(clause, finished) or self.each(clause, roles="TI", gone=None)
+        )
 
     def _read_back(self, clause: Clause) -> None:
         if clause.all("S") and not clause.all("V") and (gone := self._taken_out(clause)):

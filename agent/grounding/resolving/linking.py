@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.plan.held import alike, stems_in
+from taskloom.agent.plan.roles import is_slot
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.memory.tasks import TaskNode
 
@@ -25,6 +26,9 @@ _ORDERED = re.compile(
 )
 _ARROW = re.compile(r"\S\s*(?:[-=]+>|→|➡)\s*\S")
 _THAT = re.compile(r"(?:that|this|those|these)\s+\w", re.IGNORECASE)
+_ELSE = re.compile(
+    r"(?:(?:anything|everything|all|any|nothing) else|(?:all )?(?:the )?(?:others?|rest))", re.IGNORECASE
+)
 _SAME = re.compile(r"^same\s+", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
 
@@ -41,7 +45,9 @@ _THEN = re.compile(r"\bthen\b.*\bthen\b", re.IGNORECASE)
 
 
 class Linking(Giving):
-    """Clauses that link tasks."""
+    """Clauses that link tasks; shared: what this message said last to be used somewhere."""
+
+    shared: tuple[str, ...] = ()
 
     def _read_need(self, clause: Clause) -> None:
         whole, told = self.place(clause), clause.all("IT")
@@ -59,7 +65,7 @@ class Linking(Giving):
             pairs = list(pairwise(needed))  # 'the party has a step after A: B'
         elif clause.all("T"):
             names = [bare(span.text) for span in clause.all("T")]
-            waiting = [
+            waiting = self._all_else(names, needed) or [
                 spoken_of
                 if spoken_of is not None and set(name.lower().split()) <= POINTING
                 else self._link_end(name, whole, other)
@@ -96,10 +102,31 @@ class Linking(Giving):
         'That box', where there is none, is what was spoken of last.
         """
         node = self.meant(name)
+        if node is not None and self._is_new_step(name, node):
+            return None
         if node is None or set(name.lower().split()) <= POINTING or self._is_named(set(content(name)), node):
             return node
         pointed = _THAT.match(name) is not None
         return self.graph.get(self.later) or self.topic() if pointed else None
+
+    def _is_new_step(self, name: str, node: TaskNode) -> bool:
+        """Whether one of several steps shares only some words with a task, or names a slot: it is new.
+
+        'One empty the container, two tag the tools': the tools to tag are not the 'tool library'.
+        """
+        chain = self.clause is not None and len(self.clause.all("I")) > 2 and not self.clause.all("T")
+        if not chain or set(name.lower().split()) <= POINTING:
+            return False
+        own = stems_in(node).own
+        all_said = all(word in own or any(alike(word, one) for one in own) for word in content(name))
+        return is_slot(node) or not all_said
+
+    def _all_else(self, names: Sequence[str], needed: Sequence[TaskNode]) -> list[TaskNode]:
+        """What else is open in the list of the one thing that comes 'before anything else'."""
+        if len(names) != 1 or len(needed) != 1 or not needed[0].parent or not _ELSE.fullmatch(names[0]):
+            return []
+        beside = self.beside(needed[0])
+        return [node for node in beside if node.id != needed[0].id and node.status != "done"]
 
     def _is_named(self, said: set[str], node: TaskNode) -> bool:
         """Whether stems name a task, not only something that begins like it."""
@@ -163,17 +190,25 @@ class Linking(Giving):
         items = clause.all("I") or (clause.all("T") if clause.all("W") else [])
         names = [_SAME.sub("", bare(span.text)) for span in items]
         targets = clause.all("TW" if clause.all("I") else "W")
+        if not items and self.shared:
+            names, targets = list(self.shared), clause.all("TW")  # 'for the roof, and for the fence as well'
         if not names or not targets:
             raise Doubt("What should be used in what?")
         shared = [self.which(name) or self.which(name, slots=True) for name in names]
-        if None in shared and len(targets) == 1:
+        first = self.meant(bare(targets[0].text)) if len(targets) == 1 else None
+        points = any(set(name.lower().split()) <= POINTING for name in names)
+        if None in shared and len(targets) == 1 and (first is None or points):
             raise Doubt("What should be used in what?")
-        used = [node or self._made(name) for node, name in zip(shared, names, strict=True)]
+        self.shared = tuple(names)
+        used = [
+            node or self._made(name, first.id if first is not None else None)
+            for node, name in zip(shared, names, strict=True)
+        ]
         for name in (bare(span.text) for span in targets):
             known = self.meant(name)
             other = known is not None and set(_NUMBER.findall(name)) - set(_NUMBER.findall(known.title))
             node = self._made(name) if known is None or other else known  # episode 13 is not episode 12
             for told in self._details(replace(clause, mentions=tuple(clause.all("VS")))):
                 self._act("set", task=node.id, details=(told,))
-            for item in used:
+            for item in (item for item in used if item.parent != node.id):
                 self._act("share", task=node.id, items=items_of([item.title], [item.id]))

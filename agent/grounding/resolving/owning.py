@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt, means_alike
+from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import entries, join
+from taskloom.agent.plan.held import tasks_named
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_slot
+from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Asked, Detail
 from taskloom.memory.present import bare_name
@@ -17,7 +20,7 @@ from taskloom.memory.tasks import TaskNode
 from .giving import Giving
 from .people import SOMEBODY
 from .plain import one
-from .resolver import bare, content
+from .resolver import POINTING, bare, content
 
 
 class Owning(Giving):
@@ -147,7 +150,9 @@ class Owning(Giving):
         return named or place or self.topic()
 
     def _read_only(self, clause: Clause) -> None:
-        whole, names = self._listing(clause), [bare(span.text) for span in clause.all("ITEP")]
+        spans = clause.all("ITEP")
+        stay = [span for span in spans if len(spans) < 2 or not self.says_all(bare(span.text))]
+        whole, names = self._listing(clause), [self._told_last(bare(span.text)) for span in stay]
         if whole is not None and not self.listed(whole) and whole.parent:
             whole = self.graph[whole.parent]
         kept = [self.which(name, within=whole) for name in names]
@@ -157,6 +162,8 @@ class Owning(Giving):
         if lists == {None} and None not in kept:
             self._only_plans([node.id for node in kept if node is not None])
             return
+        if len(lists) > 1 and None not in kept:
+            raise Doubt("Which list should hold only that?")  # all others in one of them would leave
         if len(lists) == 1 and (above := next(iter(lists))) is not None:
             whole = self.graph[above]  # the list that they are all in
         if whole is None:
@@ -171,6 +178,17 @@ class Owning(Giving):
             for name, node in zip(names, self._with_gone(names, kept, whole), strict=True)
         ]
         self._act("only", task=whole.id, items=tuple(items))
+
+    def _told_last(self, name: str) -> str:
+        """A name; of a pronoun the title of the one member that the reply before named in full."""
+        if not self.view.exchanges or not name or not set(name.lower().split()) <= POINTING:
+            return name
+        heard = set(content(self.view.exchanges[-1][1]))
+        told = [
+            node for node in tasks_named(self.graph, heard)
+            if node.parent and not is_slot(node) and share_named(node.title, heard) > 0.99
+        ]  # fmt: skip
+        return told[0].title if len(told) == 1 else name
 
     def _with_gone(
         self, names: Sequence[str], kept: Sequence[TaskNode | None], whole: TaskNode
@@ -190,6 +208,48 @@ class Owning(Giving):
         """Of all plans only these: the others leave, and what there is now is told."""
         self._act_on("remove", [node for node in self.graph.parts(None) if node.id not in kept])
         self._act("ask", asked=Asked(kind="list"))
+
+    def _named_done(
+        self, clause: Clause, in_other_words: Callable[[Clause], TaskNode | None]
+    ) -> list[TaskNode]:
+        """What a clause names as done, tasks before slots of that name: 'his key' is 'Sam's key', no 'keys'.
+
+        in_other_words: what a clause means that names nothing which is there.
+        """
+        names = [bare(span.text) for span in clause.all("TI")]
+        alone = len(names) == 1 and not clause.all("EW") and not self.says_all(names[0])
+        told = in_other_words(clause) if alone and self.meant(names[0], slots=True) is None else None
+        if told is not None and not self.listed(told):
+            return [told]
+        found = list[TaskNode]()
+        for node in self.each(clause, roles="TI", slots=True):
+            best = [self.best(name) for name in names] if is_slot(node) else []
+            tasks = [
+                one.node for one in best if one is not None and one.named > 0.99 and not is_slot(one.node)
+            ]
+            found.append(tasks[0] if len(tasks) == 1 and tasks[0].status == "open" else node)
+        return found
+
+    def _is_paid(self, slot: TaskNode) -> bool:
+        """Whether what is done is a sum that a clause names in full: 'the deposit is sent'."""
+        names = self.clause.all("TI") if self.clause is not None else []
+        named = any(set(content(bare(span.text))) == set(content(slot.title)) for span in names)
+        return named and kind_of(slot.value or "") in ("amount", "count")
+
+    def _told_of_one(self, clause: Clause, nodes: Sequence[TaskNode]) -> None:
+        """Give the one thing that a clause is about its values: 'the engine is sold, for 640'."""
+        if len(nodes) == 1:
+            for told in self._details(clause):
+                self._set_one(nodes[0], told, clause, named=bool(clause.all("S")))
+
+    def _only_finished(self, clause: Clause, finished: Iterable[TaskNode]) -> list[TaskNode]:
+        """The only thing that is done in the plan spoken of, where a clause names none of the plan."""
+        topic, names = self.topic(), [bare(span.text) for span in clause.all("TI")]
+        if topic is None or not names or any(self.meant(name, gone=None) is not None for name in names):
+            return []
+        root = self.graph.root(topic.id).id
+        only = [node for node in finished if self.graph.root(node.id).id == root]
+        return only if len(only) == 1 else []
 
     def _slot_back(self, node: TaskNode, clause: Clause) -> TaskNode:
         """What goes back where a clause names (S) a slot of a task: this slot, out of the plan or not.

@@ -264,18 +264,18 @@ def split_by_thing(clause: Clause) -> tuple[Clause, ...]:
     "the harper one is june 14, the okafor one june 22": what comes between two things is said of the first;
     where the first thing comes after a value, of the second ("on Monday the museum, on Tuesday a walk").
     """
-    if clause.act in ("set", "assign") and not clause.all("T") and len(clause.all("I")) > 1:
+    only_items = clause.act in ("set", "assign") and clause.all("VPC") and not clause.all("T")
+    if only_items and len(clause.all("I")) > 1:
         things = tuple(replace(one, role="T") if one.role == "I" else one for one in clause.mentions)
         clause = replace(clause, mentions=things)
     if clause.act not in ("task", "set", "assign") or len(clause.all("T")) < 2:
         return (clause,)
     roles = [one.role for one in clause.mentions if one.role in "TVPC"]
-    first = next(iter(roles), "T")
     told = [n for n, one in enumerate(clause.mentions) if one.role in "VPC"]
     if len(told) < 2 and not (told and roles[-1] == "T"):
         return (clause,)
     groups: list[list[Mention]] = [[]]
-    ahead = first != "T"  # values come before their things
+    ahead = next(iter(roles), "T") != "T"  # values come before their things
     for mention in clause.mentions:
         done = any(one.role == "T" for one in groups[-1])
         filled = any(one.role in "VPC" for one in groups[-1])

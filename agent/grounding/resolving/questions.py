@@ -139,7 +139,10 @@ class Questions(Counting):
             node, slot = self._slot_asked(node, slot, kind, clause)
         elif node is not None:
             node = self._whole_asked(node, kind, named=bool(name))
-        if node is not None and not name and not clause.all("W"):
+        points = (
+            not self.operations and kind in ("needs", "dependents") and set(name.lower().split()) <= POINTING
+        )
+        if node is not None and (not name or points) and not clause.all("W"):
             node = self._unnamed(node, kind)
         self._asks(clause, kind, node, slot, value)
 
@@ -365,7 +368,7 @@ class Questions(Counting):
             return next(filter(self._dependents, lately), node)
         if kind == "needs" and not any(self.graph.waits_for(one.id) for one in self.graph.subtree(node.id)):
             return next((one for one in lately if self.graph.waits_for(one.id)), node)
-        alone = node.parent is None and not self.graph.parts(node.id)
+        alone = node.parent is None and not self.listed(node)
         return None if kind == "list" and alone and len(self.graph.parts(None)) > 1 else node
 
     def _dependents(self, node: TaskNode) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from taskloom.agent.grounding.exact_places import Doubt
@@ -47,6 +47,7 @@ _LEAD = re.compile(
     r"(?:(?:a|an|the|my|our|his|her|its|their|your|some|on|at|in|for|to|by|of|with|from|and)\s+)+(?=\S)",
     re.IGNORECASE,
 )
+_THERE = re.compile(r"\b(?:there|for (?:that|it)|(?:in|with) it)\b", re.IGNORECASE)
 SURE, NAMED = 1.2, 0.34  # a candidate scores this at least, and this part of the mention's words is in it
 
 
@@ -176,6 +177,8 @@ class Resolver(Ground):
     ) -> TaskNode | None:
         """The task that words mean best, or None where none is meant well enough."""
         found = self.best(mention, slots=slots, gone=gone, within=within)
+        if found is not None and slots:
+            found = self._last_of_two(mention, found)
         if found is None or found.named < NAMED or found.score < SURE:
             return None
         if found.named < 0.99 and gone is False and self._is_another(mention, found.node):
@@ -190,6 +193,15 @@ class Resolver(Ground):
             raise Doubt(f"Which one do you mean by “{mention}”: {options[0]} or {options[1]}?", options)
         return found.node
 
+    def _last_of_two(self, mention: str, found: Candidate) -> Candidate:
+        """What was found; of two slots of a task whose names follow each other, the last: 'seats taken'."""
+        said = content(mention)
+        if len(said) != 2 or not is_slot(found.node) or content(found.node.title) != said[:1]:
+            return found
+        slots = self.graph.parts(found.node.parent)
+        last = [one for one in slots if is_slot(one) and content(one.title) == said[1:]]
+        return replace(found, node=last[0]) if len(last) == 1 else found
+
     def _is_another(self, mention: str, node: TaskNode) -> bool:
         """Whether words and a task share all but a number at the end, or what is added just its last word.
 
@@ -199,7 +211,8 @@ class Resolver(Ground):
             return False
         said, title = content(mention), content(node.title)
         if said and said[-1].isdigit() and not set(title) <= set(said) and said[-1] not in title:
-            return said[-1] not in stems_in(node).value | self.names_of(node)  # 'week 2' is no 'week 1'
+            numbered = bool(title) and title[-1].isdigit()  # 'week 2' is no 'week 1', from 2 or not
+            return numbered or said[-1] not in stems_in(node).value | self.names_of(node)
         adds = self.clause is not None and self.clause.act in ("add", "task")  # else it must be there
         if not adds or min(len(said), len(title)) < 2:
             return False
@@ -321,6 +334,37 @@ class Resolver(Ground):
         most = max((share_named(node.title, said) for node in named), default=0.0)
         best = [node for node in named if share_named(node.title, said) == most]
         return best[0] if len(best) == 1 else None
+
+    def spoken_there(self) -> TaskNode | None:
+        """Where something goes 'there': the part of a plan that changed last, if the reply names it."""
+        if (
+            self.clause is None
+            or self.operations
+            or not self.view.exchanges
+            or not _THERE.search(self.clause.text)
+        ):
+            return None
+        heard = words(self.view.exchanges[-1][1])
+        lately = (self.task_of(self.graph[key]) for key in self.focus[:6] if key in self.graph)
+        named = (
+            node for node in lately
+            if node.active and node.parent and node.turn == self.view.turn - 1
+            and share_named(node.title, heard) > 0.99
+        )  # fmt: skip
+        return next(named, None)
+
+    def list_left(self, name: str) -> TaskNode | None:
+        """The list that 'it' is where the turn before took something out of just one."""
+        if self.operations or name.lower() not in ("it", "that", "there"):
+            return None
+        left = [
+            node for key in self.focus
+            if (node := self.graph.get(key)) is not None and not node.active and is_member(node)
+            and node.turn == self.view.turn - 1 and not is_slot(node)
+        ]  # fmt: skip
+        lists = {node.parent for node in left}
+        whole = self.graph.get(next(iter(lists)) or "") if len(lists) == 1 else None
+        return whole if whole is not None and whole.active else None
 
     def whole_spoken_of(self) -> TaskNode | None:
         """The topic; where this is a list in a task, the task: a list has no slots and no lists in it."""

@@ -12,6 +12,7 @@ from taskloom.agent.grounding.exact_parts import shift_text
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import as_price, kind_of, parse_measure
+from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import kind_held
@@ -64,6 +65,7 @@ _LATER = re.compile(
 )
 _PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0.1}
 _PART = re.compile(rf"(?:(?:in|by)\s+)?(?:an?\s+)?({'|'.join(_PARTS)})", re.IGNORECASE)
+_PLAIN_NAMES = frozenset(("time", "date", "price", "number", "quantity"))
 _QUANTITIES = frozenset(words("amount number quantity count"))
 _UNITS = (
     (r"kg|kilos?|kilograms?", "weight", Decimal(1000)), (r"g|grams?", "weight", Decimal(1)),
@@ -95,7 +97,9 @@ def is_relative(value: Mention) -> bool:
 
 
 class Shifting(Giving):
-    """Amounts that are added and taken off."""
+    """Amounts that are added and taken off; moved_by: the sign and amount that this message changed last."""
+
+    moved_by: tuple[str, str] | None = None
 
     def _read_shift(self, clause: Clause) -> None:
         for part in _each_amount(clause):
@@ -134,9 +138,7 @@ class Shifting(Giving):
         if kind_of(value) in ("date", "time") and not re.search(r"\b(?:min|hour|day|week|month)", value):
             self._set_one(node, Detail(slot=kind_of(value) or "detail", value=value), clause, named=False)
             return
-        sign, amount = _change(clause, value)
-        if re.fullmatch(r"1 (?:the )?same", amount):
-            raise Doubt("By how much?")
+        sign, amount = self._change_said(clause, value)
         if (thing := _counted_thing(clause)) and values.number_of(amount) == values.number_of(value):
             amount = f"{amount} {thing}"  # 'one more lesson' is none of its price
             if self._in_value(node, thing, sign, amount):
@@ -159,6 +161,20 @@ class Shifting(Giving):
                 self._act("shift", task=node.id, value=sign + amount)
                 return
             node = self.graph[node.parent]
+
+    def _change_said(self, clause: Clause, value: str) -> tuple[str, str]:
+        """The sign and the amount of a change; 'the same' is what the message changed before.
+
+        Raises:
+            Doubt: it changed nothing before.
+        """
+        sign, amount = _change(clause, value)
+        if re.fullmatch(r"1 (?:the )?same", amount):
+            if self.moved_by is None:
+                raise Doubt("By how much?")
+            return self.moved_by  # 'sausages 30 up, buns the same'
+        self.moved_by = sign, amount
+        return sign, amount
 
     def _shifting(self, clause: Clause) -> TaskNode:
         """What an amount is said of: what is named, or the slot of it, or of what it is part of.
@@ -258,6 +274,9 @@ class Shifting(Giving):
             chosen = [one for one in chosen if kind_held(one[0]) == same] or chosen
         if len(chosen) > 1:
             chosen = _meant_by(chosen, words_outside(clause, "TSW"), by) or chosen
+        lasts = any(kind_held(slot) == "duration" for slot, _ in chosen)
+        if len(chosen) > 1 and (lasts or named - POINTING):  # 'Greta': her time, not when she leaves school
+            chosen = [one for one in chosen if slot_name(one[0].title) in _PLAIN_NAMES] or chosen
         if len(chosen) > 1:
             options = [self.describe(slot) for slot, _ in chosen]
             raise Doubt(f"What of {self.describe(owner)} should change?", options)
