@@ -7,7 +7,7 @@ import pytest
 from taskloom.agent.grounding.resolving.assemble import assemble
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import View
-from taskloom.memory.operations import apply
+from taskloom.memory.operations import Clarify, apply
 from taskloom.memory.tasks import TaskGraph
 from tests.test_plan import after, clause, lines
 from tests.test_reshaping import turn
@@ -98,6 +98,7 @@ JOBS = turn(
     clause("add", "[W move]: [I tag tools], [I walk the dog], [I choose tiles], [I tiles], [I knee click]"),
     clause("assign", "[P Ann and Bo] [T tag tools]"),
     clause("set", "[T walk the dog] costs [V £9]"),
+    clause("set", "[T the tiles] on [V 9 june]"),
 )
 JOBS = turn(JOBS, clause("add", "the phone is at Barry's, [I castle] for [W the move]"))
 
@@ -109,6 +110,13 @@ JOBS = turn(JOBS, clause("add", "the phone is at Barry's, [I castle] for [W the 
         ("The tiles came.", [clause("set", "dog woman is [V £12]")], "move > walk the dog > price: £12"),
         ("", [clause("set", "[T tiles] at [V 9:15]")], "move > tiles > time: 9:15"),
         ("", [clause("set", "[T the phone] is [V 0117 55]")], "move > castle > detail: 0117 55"),
+        ("The tiles are on 9 june.", [clause("set", "it is [V 8 june]")], "move > tiles > date: 8 june"),
+        ("The tiles are on 9 june.", [clause("shift", "[V a week later]")], "move > tiles > date: 16 june"),
+        (
+            "",
+            [clause("set", "tag tools is early, [T they] start at [V 8:30]")],
+            "move > tag tools > time: 8:30",
+        ),
         ("", [clause("remove", "[P Bo] is off [T tag tools]")], "move > tag tools > assignee: Ann"),
     ],
 )
@@ -130,6 +138,16 @@ def test_what_leaves_is_what_the_message_names_before_a_pronoun(
 ) -> None:
     there = turn(JOBS, *clauses)
     assert {node.title for node in JOBS.active if not there[node.id].active and node.value is None} == left
+
+
+def test_a_value_of_which_nobody_spoke_is_not_lost_without_a_question() -> None:
+    trip = turn(TaskGraph(), clause("task", "[T trip] on [V 22 may]"))
+    view = View(trip, turn=9, focus=("t1",), exchanges=(("who lines it?", "The lining is Ann's."),))
+    [asked] = assemble([clause("set", "found it: [V 13 april]")], "found it: 13 april", view).operations
+    assert isinstance(asked, Clarify)
+    assert "22 may" in asked.question
+    [done] = assemble([clause("set", "it moved to [V 13 april]")], "it moved to 13 april", view).operations
+    assert not isinstance(done, Clarify)
 
 
 def test_what_was_taken_out_comes_back_as_an_item() -> None:

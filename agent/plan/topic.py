@@ -61,13 +61,15 @@ def topic_of(
     weights: Sequence[float],
     *,
     assigns: bool = False,
+    values: str = "",
 ) -> str | None:
     """The id of the task whose signs have the most weight, of the first of them; None in an empty plan.
 
     focus: ids, latest first. now: those that this message touched, latest first. exchange: what the user said
     before, and the reply. kinds: of the values in the clause. assigns: whether it says who has something.
+    values: the words of its values, which name no task.
     """
-    heard = TopicSigns(graph, focus, now, exchange, clause, kinds, assigns=assigns)
+    heard = TopicSigns(graph, focus, now, exchange, clause, kinds, assigns=assigns, values=values)
     named = [graph[key] for key in heard.named() if graph[key].active and not is_slot(graph[key])]
     signs = heard.signs(named)
     scores = {key: _weighed(own, weights) for key, own in signs.items()}
@@ -98,6 +100,7 @@ class TopicSigns:
         kinds: Collection[str],
         *,
         assigns: bool = False,
+        values: str = "",
     ) -> None:
         self.graph, self.kinds, self.assigns = graph, frozenset(kinds), assigns
         before, reply = exchange
@@ -113,7 +116,8 @@ class TopicSigns:
         self.root = graph.root(self.first.id).id if self.first is not None else ""
         self.together = [graph[key].parent for key in (self.done or self.order)[:2]]
         self.asked = self._few_with(self.last - STOP)
-        self.called = {key for key, share in self._few_with(self.own - STOP).items() if share == 1}
+        own = self.own - STOP - frozenset(words(values))
+        self.called = {key for key, share in self._few_with(own).items() if share == 1}
 
     def _few_with(self, stems: Collection[str]) -> dict[str, float]:
         """How surely a word of some means a task, by its id: one that only few titles have."""

@@ -85,7 +85,7 @@ class Fitting(Hinting, Exact):
     def _having_slot(self, topic: TaskNode, clause: Clause) -> TaskNode:
         """The topic; where it has no slot of the name that must be there, the task that has one."""
         names = clause.all("S")
-        given = clause.act in ("add", "task", "assign") or (clause.act == "set" and not _changes(clause))
+        given = clause.act in ("add", "task", "assign") or (clause.act == "set" and not changes(clause))
         if not names or clause.all("TWI") or given:
             return topic
         said = [name.text for name in names] if clause.act.startswith("ask.") else [names[0].text]
@@ -202,14 +202,14 @@ class Fitting(Hinting, Exact):
                 value = with_number(slot.value or "", value)
             self._act("set", task=slot.id, value=value)
             return
-        held_slot = self._beginning(owner, told) if named or _changes(clause) else None
+        held_slot = self._beginning(owner, told) if named or changes(clause) else None
         if held_slot is not None:  # also 'room 217' for the room number
             value = self._end_told(held_slot, in_style(held_slot.value or "", told.value), clause)
             if number and kind_held(held_slot) in ("count", "amount") and kind_of(told.value) == "count":
                 value = with_number(held_slot.value or "", value)
             self._act("set", task=held_slot.id, value=value)
             return
-        plain = self._changed(owner, told, clause) if named and _changes(clause) else None
+        plain = self._changed(owner, told, clause) if named and changes(clause) else None
         if plain is not None and plain.turn != self.view.turn:
             self._act("set", task=plain.id, value=told.value)
             return
@@ -285,7 +285,7 @@ class Fitting(Hinting, Exact):
 # ---- values -------------------------------------------------------------------------------------------
 
 
-def _changes(clause: Clause) -> bool:
+def changes(clause: Clause) -> bool:
     """Whether a clause says that there was another value before."""
     return bool(clause.all("OX") or _MENDS.search(clause.text) or _CHANGED.search(clause.text))
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from taskloom.agent.language.wording import word_set
 from taskloom.agent.plan.held import tasks_named, tasks_told_by
 from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.steps import Step
+from taskloom.memory.present import bare_name, is_person
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
@@ -18,18 +21,24 @@ from .joining import Joining
 from .resolver import POINTING, bare, content
 
 _THERE = ("set", "shift", "done", "hold", "remove", "reopen")  # acts on what is in the plan
+_OF_IT = ("set", "shift", "rename", "assign")
+_SEVERAL = word_set("both all each every")
+_PEOPLE = word_set("he she him her i me us we you mine ours yours")
 _OF_PLANS = ("set", "shift", "reopen")  # of these a plan is meant as a whole
 
 
 class Hinting(Joining):
-    """Tasks that are meant without their names; said: the message."""
+    """Tasks that are meant without their names; said: the message. steps: what was done so far."""
 
     said: str
+    steps: list[Step]
 
     def meant(
         self, mention: str, *, slots: bool = False, gone: bool | None = False, within: TaskNode | None = None
     ) -> TaskNode | None:
         """As `Resolver.meant`; what no title has is what was spoken of in these words."""
+        if within is None and (before := self._antecedent(mention)) is not None:
+            return before
         found = super().meant(mention, slots=slots, gone=gone, within=within)
         clause, there = self.clause, found is not None or gone is not False
         if there or clause is None or clause.act not in _THERE:
@@ -37,12 +46,30 @@ class Hinting(Joining):
         named = mention in [bare(span.text) for span in clause.all("T")]
         return self._told_in(mention) if named else None
 
+    def _antecedent(self, mention: str) -> TaskNode | None:
+        """What a pronoun is about that is all a clause names: what the message has named in full before it.
+
+        'A key under a geranium is an invitation. Let us have it with Mrs Bellamy': the key.
+        """
+        clause, said = self.clause, set(mention.lower().split())
+        if clause is None or clause.act not in _OF_IT or self.steps or not said:
+            return None
+        if not said <= POINTING - _PEOPLE or [bare(span.text) for span in clause.all("TIW")] != [mention]:
+            return None
+        found = self._named_before(clause)
+        if found is None or is_person(bare_name(found)):
+            return None
+        return found if set(content(found.title)) <= set(content(self.said)) else None
+
     def _told_in(self, mention: str) -> TaskNode | None:
         """The task that came or changed by sentences with all words of a mention; None where several did.
 
         'The phone' of 'one bouncy castle, that's Barry, his phone is 0117'.
         """
-        act = self.clause.act if self.clause is not None else ""
+        if mention.lower().split()[0] in _SEVERAL:
+            return None
+        clause = self.clause
+        act = clause.act if clause is not None else ""
         told = {
             self.task_of(node).id
             for node in tasks_told_by(self.graph, content(mention), before=self.view.turn)
@@ -53,7 +80,9 @@ class Hinting(Joining):
         ]  # fmt: skip
         found = self.graph[tops[0]] if len(tops) == 1 else None
         whole = found is not None and found.parent is None and bool(self.listed(found))
-        return None if whole and act not in _OF_PLANS else found
+        if whole and (act not in _OF_PLANS or (act == "set" and clause is not None and not clause.all("SO"))):
+            return None  # 'Poppy is a camel' is no value of the whole play
+        return found
 
     def _in_other_words(self, clause: Clause) -> TaskNode | None:
         """The one open task whose title a clause has most of, in the plan that is spoken of if there.

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt, means_alike
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import entries, join
+from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.held import tasks_named
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Asked, Detail
+from taskloom.memory.operations import Update
 from taskloom.memory.present import bare_name
 from taskloom.memory.tasks import TaskNode
 
+from .fitting import changes
 from .giving import Giving
 from .people import SOMEBODY
 from .plain import one
@@ -25,6 +28,48 @@ from .resolver import POINTING, bare, content
 
 class Owning(Giving):
     """What belongs to a task, by its name."""
+
+    def _act(self, act: str, **fields: object) -> None:
+        """As `Fitting._act`.
+
+        Raises:
+            Doubt: a value would be lost of which nobody spoke.
+        """
+        slot, new = self._replaced(fields) if act == "set" else (None, "")
+        if slot is not None and self._is_unspoken(slot):
+            question = f"Should {self.describe(slot)} be {new} now?"
+            raise Doubt(question, ("yes",), (Update(task=slot.id, value=new),))
+        super()._act(act, **fields)
+
+    def _replaced(self, fields: Mapping[str, object]) -> tuple[TaskNode | None, str]:
+        """The slot whose value a clause replaces that names nothing, and of no change; and the new one."""
+        clause, node = self.clause, self.graph.get(str(fields.get("task")))
+        if clause is None or node is None or clause.act != "set" or clause.all("TSWIOXC") or changes(clause):
+            return None, ""
+        if is_slot(node):
+            return (None, "") if is_assignee(node) else (node, str(fields.get("value") or ""))
+        details = fields.get("details")
+        told = {one.slot: one.value for one in details} if isinstance(details, tuple) else {}
+        held = {slot_name(part.title): part for part in self.graph.parts(node.id) if is_slot(part)}
+        slot = next((slot for slot in told if slot in held and not is_assignee(held[slot])), None)
+        return (held[slot], told[slot]) if slot is not None else (None, "")
+
+    def _is_unspoken(self, slot: TaskNode) -> bool:
+        """Whether nobody spoke of what a value is of: 'found the papers, the 13th', after talk of others.
+
+        Spoken of is what changed in the turn before, and what the exchange names by a word of it, of a
+        part, of what it is part of, or of the value.
+        """
+        owner = self.task_of(slot)
+        inside = self.graph.subtree(owner.id)
+        if max(node.turn for node in inside) >= self.view.turn - 1:
+            return False
+        heard = set(content(" ".join((self.said, *self._last_exchange()))))
+        near = (*inside, *self.graph.ancestors(owner.id))
+        named = set(content(slot.value or "")).union(
+            *(content(node.title) for node in near if node.id == slot.id or not is_slot(node))
+        )
+        return not heard & named
 
     def named_slots(self, clause: Clause, *, gone: bool = False) -> list[TaskNode]:
         """The slots and lists that a clause names (S) of what it is about, else of the topic.

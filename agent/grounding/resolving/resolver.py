@@ -15,12 +15,14 @@ from functools import lru_cache
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.grounding.workspace import Ground
 from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.values import duration_of
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, word_set
 from taskloom.agent.plan.held import (
     alike,
     candidates_by_stems,
     first_of,
     has_stem,
+    slots_saying,
     some_of_each,
     stems_in,
     tasks_named,
@@ -28,7 +30,7 @@ from taskloom.agent.plan.held import (
 )
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_slot
-from taskloom.agent.plan.topic import WEIGHTS, share_named, topic_of
+from taskloom.agent.plan.topic import WEIGHTS, kind_held, share_named, topic_of
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import View
 from taskloom.memory.tasks import TaskGraph, TaskNode
@@ -48,6 +50,11 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _THERE = re.compile(r"\b(?:there|for (?:that|it)|(?:in|with) it)\b", re.IGNORECASE)
+_MOVED_BY = {
+    "count": ("count", "amount"),
+    "amount": ("amount", "count"),
+}
+"""What kinds of values an amount of a kind changes."""
 SURE, NAMED = 1.2, 0.34  # a candidate scores this at least, and this part of the mention's words is in it
 
 
@@ -310,11 +317,42 @@ class Resolver(Ground):
         )  # fmt: skip
         assigns = clause is not None and clause.act == "assign"
         which = "later" if self.operations else "asked" if reply.rstrip().endswith("?") else "told"
-        key = (id(self.graph), given, which, assigns)
+        values = " ".join(one.text for one in clause.all("V")) if clause is not None else ""
+        key = (id(self.graph), given, which, assigns, values)
         if key not in self.memo.topic:
-            self.memo.topic[key] = self.graph, topic_of(self.graph, *given, WEIGHTS[which], assigns=assigns)
+            self.memo.topic[key] = (
+                self.graph,
+                topic_of(self.graph, *given, WEIGHTS[which], assigns=assigns, values=values),
+            )
         found = self.memo.topic[key][1]
-        return self.graph[found] if found is not None else None
+        if found is None:
+            return None
+        told = self._part_told(self.graph[found], kinds, reply) if which == "told" else None
+        return told or self.graph[found]
+
+    def _part_told(self, plan: TaskNode, kinds: Collection[str | None], reply: str) -> TaskNode | None:
+        """The one part of a plan of which the reply told a value that a clause may change.
+
+        'ISO audit file is open, due 15 June.' 'It is extended by a week': the file. None where what the reply
+        told is of the plan itself, or of several.
+        """
+        act, heard = self.clause.act if self.clause is not None else "", set(words(reply))
+        if plan.parent is not None or act not in ("set", "shift"):
+            return None
+        fit = {kind for kind in kinds if kind != "count"}  # of a bare number there is no telling
+        if act == "shift":
+            fit = {one for kind in kinds for one in _MOVED_BY.get(kind or "", ())}
+            for span in self.clause.all("V") if self.clause is not None else ():
+                if (length := duration_of(span.text)) is not None:  # 'a week later' is of a day, of no hour
+                    fit = {"duration", "date" if length.days else "time"}
+        told = {
+            slot.parent or ""
+            for word in heard
+            for slot in slots_saying(self.graph, word)
+            if (kind := kind_held(slot)) is not None and kind in fit and stems_in(slot).value <= heard
+        }
+        parts = [self.graph[key] for key in told if self.graph.root(key).id == plan.id]
+        return parts[0] if len(parts) == 1 and parts[0].id != plan.id else None
 
     def _is_about(self, keys: Sequence[str]) -> bool:
         return all(key in self.graph and self.graph.root(key).id == self.told_of for key in keys)
