@@ -30,7 +30,7 @@ from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.clauses import Clause, Mention, Parse
 from taskloom.agent.turn.reading import View
 from taskloom.memory.claims import answer
-from taskloom.memory.operations import Add, Check, apply
+from taskloom.memory.operations import Add, Check, Clarify, apply
 from taskloom.memory.tasks import TaskGraph
 
 ROOT = Path(__file__).parents[1]
@@ -243,7 +243,8 @@ def test_a_slot_of_the_same_name_in_two_plans_is_asked_about() -> None:
 def told(graph: TaskGraph, reply: str, *clauses: Clause, focus: str = "") -> set[str]:
     """What stands after clauses that answer a reply, with one task in focus."""
     first = tuple(node.id for node in graph.active if node.title == focus)
-    view = View(graph, turn=99, focus=first, exchanges=(("", reply),))
+    question = Clarify(question=reply) if reply.endswith("?") else None
+    view = View(graph, turn=99, focus=first, exchanges=(("", reply),), question=question)
     for operation in assemble(clauses, " ".join(one.text for one in clauses), view).operations:
         graph = apply(graph, operation, turn=99, said="said").graph
     return lines(graph)
@@ -281,6 +282,29 @@ def test_amounts_in_words_and_units_move(slot: str, held: str, amount: str, then
     said = clause("shift", amount)
     found = told(plan, f"The {slot}: {held}.", said, focus="camp")
     assert found == {"camp", f"camp > {slot}: {then}"}
+
+
+@pytest.mark.parametrize(
+    ("held", "reply", "said", "then"),
+    [  # the slot of a value by the words beside it, the value that it had, or the question
+        ("title: Know it", "Noted.", "the title is taken, [V Stand Up] is better", "title: Stand Up"),
+        ("wine: chablis", "Noted.", "the chablis is gone, so [V muscadet]", "wine: muscadet"),
+        ("first prize: hamper", "First prize was ham, what is it?", "[V trinity]", "first prize: trinity"),
+        ("driver: marius", "Noted.", "marius is stuck, [V 5am sunday] he says", "driver: marius"),
+        ("sale: Kelso", "Noted.", "they had to shift the sale, the [V 19th]", "sale: Kelso"),
+        ("menu: ham", "What do you drink?", "[V tea], or [V any gin]", "detail: tea, or any gin"),
+        ("menu: ham", "When?", "from [V nine], away by [V half past ten]", "time: nine to half past ten"),
+        ("menu: ham", "Noted.", "they phone [P me] on [V saturday]", "date: saturday"),
+    ],
+)  # fmt: skip
+def test_the_slot_of_a_value_is_found_by_the_words_beside_it(
+    held: str, reply: str, said: str, then: str
+) -> None:
+    name, value = held.split(": ")
+    plan = after(TaskGraph(), clause("task", f"[T party] [S1 {name}] [V1 {value}]"))
+    found = told(plan, reply, clause("set", said), focus="party")
+    assert f"party > {then}" in found
+    assert not any("assignee" in line or "item" in line for line in found)
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,10 @@ _SUBJECTS = word_set("i we you he she it they this that")
 _INVITED = re.compile(r"\binvit(?:e|es|ed|ing)\b", re.IGNORECASE)
 _ANOTHER = re.compile(r"(?:an?|another)\s", re.IGNORECASE)
 _COUNTED = re.compile(r"\s*(\S+)\s+((?:[^\W\d]|[ '’-])+)")
+_HAS = re.compile(
+    r"\b(?:do|does|doing|brings?|bringing|takes?|taking|has|have|carr(?:y|ies)|handles?|gets?)\b",
+    re.IGNORECASE,
+)  # what somebody does with what he has: 'Ann brings it at 8'
 _TELLS_MORE = re.compile(
     r"\bfrom [A-Z]|\bfor \w+ (?:people|persons|guests)\b"
 )  # a trip for two people from Oslo
@@ -323,17 +327,22 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         if self._tells_facts(clause):
             return
         all_of = self.says_all(one(clause, "T"))
-        targets = self.each(clause, roles="T") if all_of else [self._of_value(clause)]
+        asked = self._slot_in_question(clause)
+        targets = [asked] if asked else self.each(clause, roles="T") if all_of else [self._of_value(clause)]
         for node in targets:
-            if self._in_title(node, clause):
-                continue
-            details = self._details(clause)
-            if is_slot(node) and {"date", "time"} <= {told.slot for told in details}:
-                node = self.task_of(node)  # 'the exam moved to 21 Nov 8.10', where that names its day
-            for told in details:
-                self._set_one(node, told, clause, named=bool(clause.all("S")))
-            for told in self._people(clause):
-                self._act("set", task=self.task_of(self.graph[node.id]).id, details=(told,))
+            if not self._in_title(node, clause):
+                self._set_values(node, clause)
+
+    def _set_values(self, node: TaskNode, clause: Clause) -> None:
+        """Give a task or a slot the values of a clause, and who has it where that is said."""
+        clause = self._with_unmarked(node, clause)
+        details = self._details(clause)
+        if is_slot(node) and {"date", "time"} <= {told.slot for told in details}:
+            node = self.task_of(node)  # 'the exam moved to 21 Nov 8.10', where that names its day
+        for told in details:
+            self._set_one(node, told, clause, named=bool(clause.all("S")))
+        for told in self._people(clause) if clause.all("T") or _HAS.search(clause.text) else ():
+            self._act("set", task=self.task_of(self.graph[node.id]).id, details=(told,))
 
     def _tells_facts(self, clause: Clause) -> bool:
         """Carry out a clause of values that are of no task, where nothing else is spoken of.

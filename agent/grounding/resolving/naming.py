@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from taskloom.agent.language import values
-from taskloom.agent.language.typed import hour, kind_of, type_named
+from taskloom.agent.language.typed import hour, kind_of, misfits, names_a_type, type_named, type_of
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import slot_name
+from taskloom.agent.plan.held import slot_titles
+from taskloom.agent.plan.outline import is_assignee
+from taskloom.agent.plan.roles import is_slot
+from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail
+from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import STOP, words
 
 from .fitting import OF_KIND, Fitting
 from .plain import right_before, words_outside
@@ -73,6 +80,13 @@ _COLOURS = word_set(
 _SHADES = word_set(
     "light dark pale deep bright off warm cool soft dusty sky sage olive forest royal baby ish or and"
 )
+_LITTLE = STOP | word_set("or then which who where when while also plus not no only just now it's its's be")
+_JOINS = re.compile(
+    r"\s*(?:,|;|\band\b|\bor\b|&|,\s*then|\bthen\b)?(?:\s*(?:and|or|then|by|at|in|on|near|with|the|an?))*\s*",
+    re.IGNORECASE,
+)  # between the parts of one value: 'inside, by the window'
+_FROM = re.compile(r"\b(?:from|between)\s+(?:the\s+)?$", re.IGNORECASE)
+_TO = re.compile(r"\b(?:by|to|till?|until)\s+(?:the\s+)?$", re.IGNORECASE)
 _BESIDE_DAYS = word_set("at on the from in around about")
 _MAKES_SENSE = word_set("in by on for")
 
@@ -132,36 +146,90 @@ class Naming(Fitting):
 
     def _details(self, clause: Clause, pair: int | None = None) -> list[Detail]:
         """The values of a clause with the names of their slots; pair: only those of one thing."""
-        named = named_values(clause)
-        things = clause.all("IT")
-        found: list[Detail] = []
+        named, things = named_values(clause), clause.all("IT")
+        found, last = list[Detail](), None
         for number, span in enumerate(clause.all("V")):
             if pair is not None and span.pair != pair:
                 continue
             if clause.act != "set" and any(right_before(clause, span, thing) for thing in things):
                 continue  # in the title of what it counts
-            value = _plain_value(span.text)
-            name = named.get(number)
-            if name is None and (numbered := _NUMBERED.fullmatch(value)) is not None:
-                name, value = (
-                    numbered[1] or numbered[3],
-                    numbered[2] or numbered[4],
-                )  # 'version 1.9' is no date
-            counted = _THINGS.fullmatch(value) if name is None and kind_of(value) == "count" else None
-            if counted is not None:
-                name, value = counted[2], counted[1]  # 'eleven guests'
-            slot = slot_name(bare(name)) if name else self._slot_for(span.text, clause.text[: span.start])
-            if name is None and slot in {one.slot for one in found}:
-                slot = slot_name(word_before(clause, span)) or slot
+            slot, value = self._named_value(clause, span, named.get(number))
+            taken = [one.slot for one in found]
+            if number not in named and slot in taken:
+                whole = _in_one(clause, last, span) if last is not None and slot == taken[-1] else None
+                if whole is not None:
+                    found[-1] = Detail(slot=slot, value=whole)
+                    continue
+                before, text = word_before(clause, span), kind_of(span.text) is None
+                slot = slot_name(before) if before else "detail" if text else slot
             for part, told in day_and_hour(value, slot):
-                taken, free = [one.slot for one in found], part or "detail"
+                free = part or "detail"
                 while free in taken:
                     free = f"{part} {int((re.search(r'[0-9]+$', free) or [1])[0]) + 1}"
                 found.append(Detail(slot=free, value=told))
+                taken.append(free)
+            last = span
         return found
+
+    def _with_unmarked(self, node: TaskNode, clause: Clause) -> Clause:
+        """A clause about a task with the slot of its value marked where only the words beside it say that.
+
+        'The title is taken, Stand Your Ground is better' where there is a title; 'the chablis is gone, so
+        muscadet' where the wine is chablis.
+        """
+        told = clause.all("V")
+        if len(told) != 1 or clause.all("SOXC") or is_slot(node):
+            return clause
+        said, value = set(words(words_outside(clause, "TVPIWE"))), told[0].text
+        kind = kind_of(value)
+        slots = [
+            part for part in self.graph.parts(node.id)
+            if part.value is not None and is_slot(part) and not is_assignee(part)
+            and part.turn != self.view.turn and kind in (kind_held(part), type_of(part.title, ""))
+            and not misfits(part.title, part.value, value)
+        ]  # fmt: skip
+        named = [part for part in slots if _says(said, part.title) and not names_a_type(part.title)]
+        former = [part for part in slots if kind_held(part) == kind and _says(said, part.value or "")]
+        if len(named) == 1:
+            added = Mention("S", named[0].title, start=told[0].start)
+        elif len(former) == 1 and not named and (kind is not None or not values.spot(value)):
+            added = Mention("O", former[0].value or "", start=told[0].start)
+        else:
+            return clause
+        return replace(clause, mentions=(*clause.mentions, added))
+
+    def _slot_in_question(self, clause: Clause) -> TaskNode | None:
+        """The slot whose whole name stands in the open question, which a value alone answers."""
+        if self.view.question is None or self.operations or len(clause.mentions) != 1 or not clause.all("V"):
+            return None
+        asked, value = set(words(self.view.question.question)), clause.all("V")[0].text
+        titles = {title for title in self.graph.index(slot_titles) if _says(asked, title)}
+        slots = [
+            node for title in titles for key in self.graph.index(slot_titles)[title]
+            if (node := self.graph[key]).active and node.title == title and not is_assignee(node)
+            and not names_a_type(title) and not misfits(title, node.value or "", value)
+            and kind_of(value) in (kind_held(node), type_of(title, ""))
+        ]  # fmt: skip
+        return slots[0] if len(slots) == 1 else None
+
+    def _named_value(self, clause: Clause, span: Mention, name: str | None) -> tuple[str, str]:
+        """The slot of one value, and the value without what is its name; name: as it is marked."""
+        value = _plain_value(span.text)
+        if name is None and (numbered := _NUMBERED.fullmatch(value)) is not None:
+            name, value = numbered[1] or numbered[3], numbered[2] or numbered[4]  # 'version 1.9' is no date
+        counted = _THINGS.fullmatch(value) if name is None and kind_of(value) == "count" else None
+        if counted is not None:
+            name, value = counted[2], counted[1]  # 'eleven guests'
+        return slot_name(bare(name)) if name else self._slot_for(span.text, clause.text[: span.start]), value
 
 
 # ---- words beside values ------------------------------------------------------------------------------
+
+
+def _says(said: set[str], name: str) -> bool:
+    """Whether words say all of a name that has any of its own."""
+    own = set(words(name)) - STOP
+    return bool(own) and own <= said
 
 
 def named_values(clause: Clause) -> dict[int, str]:
@@ -187,11 +255,27 @@ def named_values(clause: Clause) -> dict[int, str]:
 
 
 def word_before(clause: Clause, value: Mention) -> str:
-    """The words right before a value that are of no other mention: 'opens' of 'opens 10:00'."""
+    """The words right before a value that are of no mention: 'opens' of 'opens 10:00'; no little words."""
     until = tuple(one for one in clause.mentions if one.start + len(one.text) <= value.start)
     lead = words_outside(Clause(clause.act, clause.text[: value.start], until), "TVOSIPWEXC")
     found = re.search(r"([a-z]+(?: [a-z]+)?) (?:is |at |on |by |from |the )*$", lead, re.IGNORECASE)
-    return bare(found[1]) if found is not None else ""
+    said = bare(found[1]).split() if found is not None else []
+    while said and said[0].lower() in _LITTLE:
+        del said[0]
+    return " ".join(said) if not _LITTLE & {word.lower() for word in said} else ""
+
+
+def _in_one(clause: Clause, first: Mention, second: Mention) -> str | None:
+    """Two values of one slot that are one: both ends of a time, or words that only a comma parts."""
+    gap = clause.text[first.start + len(first.text) : second.start]
+    kind, other = (kind_of(span.text, clause.text[: span.start]) for span in (first, second))
+    if kind is not None or other is not None:
+        ranged = _FROM.search(clause.text[: first.start]) and _TO.search(gap)
+        same = kind in ("date", "time") and kind == other
+        return f"{_plain_value(first.text)} to {_plain_value(second.text)}" if ranged and same else None
+    if _JOINS.fullmatch(gap) is None:
+        return None
+    return _plain_value(clause.text[first.start : second.start + len(second.text)])
 
 
 def day_and_hour(value: str, slot: str) -> list[tuple[str, str]]:
