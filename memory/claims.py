@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Literal
 
@@ -74,8 +75,19 @@ _STATES: dict[str, frozenset[str]] = {
 _NUMBERS = frozenset(("number", "quantity", "count", "amount", "people", "size"))
 """Names of slots that say how many somebody is."""
 
-TOTAL = "total"
-"""What a question of count supposes that asks for the sum of the values of its tasks."""
+_WITH = re.compile(r"(?:\b(?:with|plus)\s+|\+\s?)(\d{1,2}|[a-z]+)$", re.IGNORECASE)
+_TWO = re.compile(r"^\w+ (?:and|\+|&) [\w ]+$|^both\b|^(?:a|the) (?:couple|twins)$", re.IGNORECASE)
+"""Titles of people who are several."""
+
+TOTAL, PRODUCT, DIFFERENCE = "total", "product", "difference"
+"""What a question of count supposes that asks for the sum of the values of its tasks, for their product (the
+second may be a number in its words), for their difference."""
+
+THESE, UNSURE = "these", "unsure"
+"""What a question of count supposes whose tasks are those to be counted, and one for a number that is not
+known: its tasks are the numbers that are."""
+
+RECKONED = frozenset((TOTAL, PRODUCT, DIFFERENCE, THESE, UNSURE))
 
 DONE, READY, CURRENT, STALE = "is done", "is ready", "is current", "is stale"
 """What a question of status supposes that asks whether a task is over, can begin (it waits for nothing),
@@ -157,8 +169,10 @@ def _list(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
         pool = [*inside, *found]
     else:
         found, pool = list(graph.parts(None)), list(graph.active)
-    if question.kind == "count" and question.value == TOTAL:
-        return Answer(question=question, tasks=tuple(key for key in targets if graph[key].active))
+    if question.kind == "count" and question.value in RECKONED:
+        given = tuple(key for key in targets if graph[key].active)
+        count = sum(_heads(graph, graph[key]) for key in given) if question.value == THESE else None
+        return Answer(question=question, tasks=given, count=count)
     if question.kind == "count" and question.value == "parts" and targets:
         parts = tuple(part.id for part in split_into(graph, targets[0]) if part.active)
         return Answer(question=question, tasks=parts or targets[:1], count=max(len(parts), 1))
@@ -177,9 +191,16 @@ def _list(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
 
 
 def _heads(graph: TaskGraph, node: TaskNode) -> int:
-    """How many a task counts as: of people as many as a slot of theirs says, three bridesmaids as three."""
+    """How many a task counts as: of people as many as a slot of theirs says, three bridesmaids as three.
+
+    Else as many as the title says: 'Judith and Paul' are two, 'Robert with three' are four.
+    """
     if not is_person(bare_name(node)):
         return 1
+    if (more := _WITH.search(node.title)) and (beside := number_in(more[1])):
+        return 1 + beside
+    if _TWO.search(node.title):
+        return 2
     counts = [number_in(part.value) for part in graph.parts(node.id) if part.value and part.name in _NUMBERS]
     return counts[0] if len(counts) == 1 and counts[0] else 1
 

@@ -25,6 +25,8 @@ from taskloom.agent.reading.network import Packaged
 from taskloom.agent.reading.sense import makes_sense
 from taskloom.agent.reading.signs import Candidate, effects, signs
 from taskloom.agent.reading.trust import probabilities
+from taskloom.agent.replying.answers import answer_pieces
+from taskloom.agent.replying.naming import Names
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.clauses import Clause, Mention, Parse
@@ -543,6 +545,44 @@ def test_a_number_does_not_go_into_a_code() -> None:
 def test_how_many_of_a_thing_is_its_amount() -> None:
     plan = after(DINNER, clause("set", "[T fish], [S count] [V 5]"))
     assert answered(plan, clause("ask.count", "[T the fish], how many")) == ["count"]
+
+
+FETE = after(
+    TaskGraph(),
+    clause("task", "[T fete], [S tables] [V 6], [S price] [V £3 each]"),
+    clause("add", "[W fete]: [I tombola], [I raffle], [I cakes]"),
+    clause("set", "[T tombola], [S prizes] [V 40]"),
+    clause("set", "[T raffle], [S prizes] [V 25]"),
+    clause("set", "[T cakes], [S prizes] [V 5]"),
+    clause("task", "[T crates], [S number] [V 12], [S done] [V 5]"),
+    clause("done", "[T raffle]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "reply"),
+    [
+        ("how many tables does [T the fete] have", "The tables are 6."),
+        ("how many things in [W the fete]", "3: tombola, raffle and cakes."),
+        ("how many jobs are left in [W the fete]", "2: tombola and cakes."),
+        ("how many prizes is that altogether", "70 in all: tombola 40, raffle 25 and cakes 5."),
+        ("what does [T the fete] come to for 20", "£60 in all: price (£3 each) times 20."),
+        ("how many of [T the crates] are left", "7 is the difference: number (12) and done (5)."),
+        (
+            "how many seats are still free at [T the fete]",
+            "I am not sure how many seats that is: what I know is tables (6) and price (£3 each).",
+        ),
+        (
+            "how many chairs for six tables of eight at [T the fete]",
+            "I am not sure how many chairs that is: what I know is tables (6) and price (£3 each).",
+        ),
+    ],
+)
+def test_only_what_the_noun_names_is_counted(asked: str, reply: str) -> None:
+    (check,) = assemble([clause("ask.count", asked)], asked, View(FETE, turn=99, focus=("t1",))).operations
+    assert isinstance(check, Check)
+    told = answer_pieces(answer(FETE, check.question), FETE, Names(FETE))
+    assert told == [reply]
 
 
 def test_an_item_is_used_in_something_new_too() -> None:

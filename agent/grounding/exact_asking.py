@@ -12,7 +12,7 @@ from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import has_former, is_member, is_person_slot
 from taskloom.agent.turn.steps import Step
-from taskloom.memory.claims import CURRENT, DONE, READY, STALE
+from taskloom.memory.claims import CURRENT, DONE, READY, RECKONED, STALE
 from taskloom.memory.operations import (
     Check,
     Question,
@@ -55,6 +55,9 @@ class Asking(Places):
         asked = step.asked
         if asked is None:
             return
+        if asked.value in RECKONED:
+            self._check(step, self._reckoned(step, asked.value or ""))
+            return
         node = self.at(step.task, "" if step.slot else step.target, gone=True)
         within = self.whole_of(step)
         if asked.value and asked.kind in _OF_A_PERSON and (node is None or node.value is None):
@@ -92,6 +95,12 @@ class Asking(Places):
             free=asked.free,
         )  # fmt: skip
         self._check(step, question)
+
+    def _reckoned(self, step: Step, how: str) -> Question:
+        """A question of count on just the tasks that a step names, with its words."""
+        keys = (step.task, *(item.task for item in step.items))
+        tasks = tuple(dict.fromkeys(key for key in keys if key is not None and key in self.graph))
+        return Question(kind="count", tasks=tasks, about=step.target, value=how)
 
     def _wholes(self, step: Step, whole: TaskNode | None) -> list[TaskNode | None]:
         """The tasks that are asked about, one or several; None for all there are."""

@@ -70,6 +70,28 @@ TOTAL = Reply("{total} in all: {entries:12}.").shows(
     total="340 euros", entries=["cake 40 euros", "band 300"],
 )  # fmt: skip
 
+PRODUCT = Reply("{total} in all: {each} times {count}.").shows(
+    "£180 in all: price £15 a ton times 12.", total="£180", each="price £15 a ton", count="12"
+)
+DIFFERENCE = Reply("{difference} is the difference: {entries}.").shows(
+    "£60 is the difference: sales £100 and purchases £40.",
+    difference="£60", entries=["sales £100", "purchases £40"],
+)  # fmt: skip
+NOT_SURE = Reply("I am not sure how {asked} that is.").shows(
+    "I am not sure how many seats that is.", asked="many seats"
+)
+NOT_SURE_BUT = Reply("I am not sure how {asked} that is: what I know is {numbers:8}.").shows(
+    "I am not sure how many seats that is: what I know is tables 6 and guests 40.",
+    asked="many seats", numbers=["tables 6", "guests 40"],
+)  # fmt: skip
+
+NOT_SURE_THERE_ARE = Reply(
+    "I am not sure how {asked} that is: there are {count} of what I have there, {entries:12}."
+).shows(
+    "I am not sure how many views that is: there are 2 of what I have there, patio and hall.",
+    asked="many views", count=2, entries=["patio", "hall"],
+)  # fmt: skip
+
 # ---- how far it is ------------------------------------------------------------------------------
 
 NOTHING_LEFT = Reply("Nothing is left to do.").shows("Nothing is left to do.")

@@ -13,6 +13,11 @@ _FIGURE = re.compile(r"\d[\d.,]*\s?(?:k\b)?", re.IGNORECASE)
 _EACH = re.compile(
     r"\b(?:each|apiece|per|an? head|an? person|a (?:day|night|week|month|piece|go))\b", re.IGNORECASE
 )
+_OF_EACH = re.compile(
+    r"\s*(?:\b(?:each|apiece|per [^\W\d_]+)|(?<=[^\W_])\s+an? (?!half|quarter|dozen|bit|lot)[^\W\d_]+"
+    r"|\s?/\s?[^\W\d_]+)\s*$",
+    re.IGNORECASE,
+)
 _ABOUT = re.compile(r"\s*\b(?:up to|about|around|roughly|at most)\b", re.IGNORECASE)
 _UNIT = re.compile(r"[£$€¥]|[^\W\d_]+")
 _BESIDE = word_set(
@@ -52,3 +57,22 @@ def _unit(value: str) -> str:
     found = [word.lower() for word in _UNIT.findall(_FIGURE.sub(" ", value))]
     plain = [_SAME.get(word, word.rstrip("s")) for word in found if word not in _BESIDE]
     return plain[0] if plain and number_of(plain[0]) is None else ""
+
+
+def is_of_each(value: str) -> bool:
+    """Whether a value is that of one of several: '£3 each', '15 a ton'."""
+    return _OF_EACH.search(value) is not None and number_of(value) is not None
+
+
+def product(each: str, count: str) -> str | None:
+    """What is of each, times a number, in the form of the first: '15 a ton' and '12' are '180'."""
+    one, many = number_of(each), number_of(count)
+    return None if one is None or many is None else with_number(_OF_EACH.sub("", each), one * many)
+
+
+def difference(one: str, other: str) -> str | None:
+    """The larger of two values without the smaller one; None where their units differ."""
+    first, second = number_of(one), number_of(other)
+    if first is None or second is None or len(set(filter(None, map(_unit, (one, other))))) > 1:
+        return None
+    return with_number(one if _unit(one) or not _unit(other) else other, abs(first - second))

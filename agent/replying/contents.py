@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from taskloom.agent.language import answers
-from taskloom.agent.language.totals import total
+from taskloom.agent.language.totals import difference, product, total
 from taskloom.agent.language.wording import (
     base,
     clip,
@@ -19,7 +19,7 @@ from taskloom.agent.language.wording import (
     title_of,
     value_of,
 )
-from taskloom.memory.claims import TOTAL, Answer, members
+from taskloom.memory.claims import DIFFERENCE, PRODUCT, RECKONED, THESE, TOTAL, UNSURE, Answer, members
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import NUMBERS, SPEAKER, STOP, words
 
@@ -144,8 +144,8 @@ def summary_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode])
 def count_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
     """How many there are."""
     about = answer.question.about
-    if answer.question.value == TOTAL:
-        return _total_reply(context, nodes)
+    if answer.question.value in RECKONED and answer.question.value != THESE:
+        return _reckoned_reply(context, answer, nodes)
     if answer.question.value == "parts":
         return _parts_reply(context, answer, nodes)
     asked = context.asked(answer)
@@ -153,9 +153,9 @@ def count_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
     countable = any(part.value is None or context.names.is_member(part) for part in parts)
     if len(asked) == 1 and not countable and (so_far := context.names.so_far(asked[0])):
         return [answers.TOLD_UNDER(heading=context.names.full(asked[0]), text=so_far)]
-    if len(nodes) == 1 and re.search(r"\d", nodes[0].value or ""):
+    if len(nodes) == 1 and answer.question.value != THESE and re.search(r"\d", nodes[0].value or ""):
         return [context.names.state(nodes[0])]
-    if len(nodes) == 1 and (inside := context.graph.parts(nodes[0].id)):
+    if len(nodes) == 1 and answer.question.value != THESE and (inside := context.graph.parts(nodes[0].id)):
         nodes = list(inside)
     if not nodes and (held := [node for node in asked if node.value or re.search(r"\d", node.title)]):
         return [context.names.state(node) for node in held]  # 'how many tags': the task holds the number
@@ -163,6 +163,25 @@ def count_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
         return [answers.NONE_ABOUT(about=quoted(about, 60)) if about else answers.NONE()]
     several = answer.count if answer.count and nodes and len(answer.tasks) == len(nodes) else len(nodes)
     return [answers.COUNTED(count=several, entries=[context.names.short_entry(node) for node in nodes])]
+
+
+def _reckoned_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
+    """What is made of some values: their sum, product or difference; or that it is not known."""
+    how, told = answer.question.value, [context.names.short_entry(node) for node in nodes]
+    if how == TOTAL:
+        return _total_reply(context, nodes)
+    numbers = [node.value or "" for node in nodes]
+    if how == PRODUCT and nodes and (count := [*numbers[1:], *filter(None, [answer.question.about])]):
+        whole = product(numbers[0], count[0])
+        if whole is not None:
+            return [answers.PRODUCT(total=whole, each=told[0], count=count[0])]
+    if how == DIFFERENCE and len(numbers) == 2 and (left := difference(*numbers)) is not None:
+        return [answers.DIFFERENCE(difference=left, entries=told)]
+    asked = answer.question.about if how == UNSURE else "much"
+    if nodes and all(node.value is None or context.names.is_member(node) for node in nodes):
+        listed = [context.names.short_entry(node) for node in nodes]
+        return [answers.NOT_SURE_THERE_ARE(asked=asked, count=len(nodes), entries=listed)]
+    return [answers.NOT_SURE_BUT(asked=asked, numbers=told) if told else answers.NOT_SURE(asked=asked)]
 
 
 def _total_reply(context: AnswerContext, nodes: list[TaskNode]) -> list[str]:

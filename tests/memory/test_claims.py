@@ -562,6 +562,21 @@ def test_what_is_in_a_state(house: TaskGraph, meeting: TaskGraph) -> None:
     assert ask(meeting, "left").tasks == ("t1",)  # people are there, not to be done
 
 
+@pytest.mark.parametrize(
+    ("title", "heads"),
+    [("Ann", 1), ("Judith and Paul", 2), ("Robert with three", 4), ("Jo +1", 2), ("both twins", 2)],
+)
+def test_some_guests_are_several(title: str, heads: int) -> None:
+    guest = Add(slot="trip.guest", title=title, parent="t1")
+    party = play(("a trip with guests", [Add(slot="trip", title="Trip"), guest]))
+    assert ask(party, "count", "t2", value="these").count == heads
+
+
+def test_what_is_worked_out_is_of_just_its_tasks(trip: TaskGraph) -> None:
+    found = ask(trip, "count", "t2", "t3", value="unsure")
+    assert (found.tasks, found.count) == (("t2", "t3"), None)
+
+
 def test_counting_parts_of_a_split(meeting: TaskGraph) -> None:
     split = apply(meeting, Undo(turn=4), turn=5).graph
     found = ask(split, "count", "t1", value="parts")

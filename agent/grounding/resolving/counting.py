@@ -15,9 +15,8 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
 from .giving import Giving
-from .resolver import POINTING, bare, content
+from .resolver import bare, content
 
-_PEOPLE = frozenset(words("people person guest cover player attendee participant number count seat head pax"))
 _OF_PEOPLE = re.compile(
     r"\b(?:we|us|people|persons?|folks?|ppl|heads?|headcount|guests?|kids|coming|attending|going|joining|invited"
     r"|turning up|signed up)\b",
@@ -26,10 +25,6 @@ _OF_PEOPLE = re.compile(
 _WHO_COMES = re.compile(
     r"\bwho\b.*\b(?:com(?:es?|ing)|attend(?:s|ing)?|going|invited|join(?:s|ing))\b", re.IGNORECASE
 )
-_COMING = re.compile(r"\b(?:com(?:e|es|ing)|attend\w*|invited|expect\w*|turn(?:ing)? up)\b", re.IGNORECASE)
-_HOW_MANY_PEOPLE = re.compile(
-    r"\bhow many (?:people|persons|folks?|ppl|helpers|volunteers|of us)\b", re.IGNORECASE
-)
 _ONE_MORE = re.compile(
     r"\b(?:another|(\w+) (?:more|extra|additional)|an (?:extra|additional))"
     r"\s+(?:guests?|persons?|people|heads?|seats?)\b",
@@ -37,7 +32,7 @@ _ONE_MORE = re.compile(
 )
 
 
-_TOGETHER = re.compile(
+TOGETHER = re.compile(
     r"\b(?:(?:al)?together|in all|in total|totals?|all in|overall|combined|sum|adds? up|comes? to(?=\W*$))\b",
     re.IGNORECASE,
 )
@@ -47,6 +42,7 @@ _OF_MONEY = re.compile(
     re.IGNORECASE,
 )
 _BOUNDS = frozenset(words("budget limit maximum max target goal"))
+_HOW_MANY = frozenset(("number", "quantity", "count", "amount"))
 _PRICES = frozenset(words("price cost fee rate rent charge wage deposit"))
 
 
@@ -58,7 +54,7 @@ class Counting(Giving):
 
         [] where it asks for no sum, or there is nothing to add up.
         """
-        if not _TOGETHER.search(clause.text):
+        if not TOGETHER.search(clause.text):
             return []
         spans = [span for span in clause.all("TW") if not self.says_all(span.text)]
         found = [(self.which(bare(span.text)), set(content(span.text))) for span in spans]
@@ -96,27 +92,17 @@ class Counting(Giving):
         self._act("shift", task=counted[0].id, value=f"+{number}")
         return True
 
-    def _many_asked(
-        self, clause: Clause, kind: str, name: str, node: TaskNode | None, slot: str | None
-    ) -> tuple[str, TaskNode | None, str | None]:
-        """What a question for a list or a number is about: the number that a slot says, a list, a plan."""
-        sorted_out = kind == "count" or _WHO_COMES.search(clause.text)
-        if sorted_out and (sort := self._sort_counted(clause, node)) is not None:
-            return kind, *sort
-        if kind == "count" and node is not None and name and (amount := self._amount_of(node)) is not None:
-            kind, node, slot = "value", amount, None
-        elif slot is None and name and (node is None or not self.listed(node)):
+    def _list_of_sort(
+        self, clause: Clause, name: str, node: TaskNode | None, slot: str | None
+    ) -> tuple[TaskNode | None, str | None]:
+        """What a question for a list is about: people where it asks who comes, else the list of a name."""
+        if _WHO_COMES.search(clause.text) and (sort := self._sort_counted(clause, node)) is not None:
+            return sort
+        if slot is None and name and (node is None or not self.listed(node)):
             whole = self.place(clause) or self.topic()
             if whole is not None and (node is None or node.parent is not None):
-                node, slot = self.graph.root(whole.id), name
-        if kind == "count" and (counted := self._people_counted(name, node)) is not None:
-            return "value", counted, None
-        base = node or self.topic()
-        if kind == "count" and base is not None and _HOW_MANY_PEOPLE.search(clause.text):
-            root = self.graph.root(base.id)  # there is no list of them, nor a number: who has what
-            helps = not _COMING.search(clause.text) and any(map(is_assignee, self.graph.subtree(root.id)))
-            return "value", root, "who" if helps else "people"
-        return kind, node, slot
+                return self.graph.root(whole.id), name
+        return node, slot
 
     def _sort_counted(self, clause: Clause, node: TaskNode | None) -> tuple[TaskNode, str] | None:
         """A whole that holds things of several sorts, with the sort that is counted: guests, not shopping.
@@ -140,22 +126,13 @@ class Counting(Giving):
         return None
 
     def _amount_of(self, node: TaskNode) -> TaskNode | None:
-        """The one slot that says how many of a thing there are, which is no list: '5' of 'waders'."""
+        """The one slot that says how many of a thing there are: '5' of 'waders'.
+
+        Of what holds a list only one that is called so: the number of the hampers, which have steps.
+        """
         if is_slot(node):
             return node if kind_held(node) == "count" else None
         counts = [part for part in self.graph.parts(node.id) if is_slot(part) and kind_held(part) == "count"]
-        return counts[0] if len(counts) == 1 and not self.listed(node) else None
-
-    def _people_counted(self, name: str, node: TaskNode | None) -> TaskNode | None:
-        """The slot that says how many 'we' are."""
-        if name and not set(name.lower().split()) <= POINTING | {"people", "guests"}:
-            return None
-        base = node or self.topic()
-        root = self.graph.root(base.id) if base is not None else None
-        parts = self.graph.parts(root.id) if root is not None else ()
-        found = [
-            part
-            for part in parts
-            if part.value and set(words(part.title)) & _PEOPLE and values.number_of(part.value)
-        ]
-        return found[0] if len(found) == 1 else None
+        if self.listed(node):
+            counts = [part for part in counts if slot_name(part.title) in _HOW_MANY]
+        return counts[0] if len(counts) == 1 else None

@@ -18,10 +18,10 @@ from taskloom.memory.claims import DONE, READY, TOTAL
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
-from .counting import Counting
 from .giving import NOUNS
 from .naming import ASKED_FOR
 from .plain import one, words_outside
+from .reckoning import Reckoning
 from .resolver import POINTING, content
 
 _ASKED_KINDS = (
@@ -66,7 +66,7 @@ _IN_THE_WAY = re.compile(
     r"|(?:block|stopp|delay|prevent)\w*|stuck|(?:wait|hang)\w* (?:for|on) (?:any|some)\w*)\b",
     re.IGNORECASE,
 )
-_OF_MANY = ("list", "left", "next", "summary", "count", "status")
+_OF_MANY = ("list", "left", "next", "summary", "status")
 _OF_LINKS = ("needs", "dependents", "status", "left", "next", "list")
 _OF_EACH = ("value", "before", "history", "who", "status")
 _KIND_OF_SLOT = {"price": ("amount", "count"), "deadline": ("date", "deadline")}
@@ -84,12 +84,15 @@ def _each_asked(clause: Clause, kind: str) -> list[Clause]:
     return [replace(clause, mentions=(*others, span)) for span in spans]
 
 
-class Questions(Counting):
+class Questions(Reckoning):
     """What the user asks."""
 
     def _read_ask(self, clause: Clause) -> None:
         kind = clause.act.removeprefix("ask.")
-        if kind in ("count", "value", "other") and (summed := self._summed(clause)):
+        if kind == "count":
+            self._read_count(clause)
+            return
+        if kind in ("value", "other") and (summed := self._summed(clause)):
             first, *more = summed
             items = tuple(Detail(slot="item", value=one.title, task=one.id) for one in more)
             self._act("ask", task=first.id, items=items, asked=Asked(kind="count", value=TOTAL))
@@ -131,10 +134,10 @@ class Questions(Counting):
             kind = "value"  # 'what flights are there'
         if node is not None and is_slot(node):
             node, slot = self._owner_asked(node, name, slot, supposes=kind != "value" or value is not None)
-        if kind in ("list", "count") and slot and (held := self._list_asked(slot, node)) is not None:
+        if kind == "list" and slot and (held := self._list_asked(slot, node)) is not None:
             node, slot = held, None
-        if kind in ("list", "count"):
-            kind, node, slot = self._many_asked(clause, kind, name, node, slot)
+        if kind == "list":
+            node, slot = self._list_of_sort(clause, name, node, slot)
         if node is not None and node.value is None and kind in ("value", "before", "history"):
             node, slot = self._slot_asked(node, slot, kind, clause)
         elif node is not None:
@@ -438,7 +441,6 @@ class Questions(Counting):
             "needs",
             "dependents",
             "list",
-            "count",
         ):
             return self.topic()
         return None
