@@ -297,6 +297,14 @@ def test_amounts_in_words_and_units_move(slot: str, held: str, amount: str, then
         ("menu: ham", "What do you drink?", "[V tea], or [V any gin]", "detail: tea, or any gin"),
         ("menu: ham", "When?", "from [V nine], away by [V half past ten]", "time: nine to half past ten"),
         ("menu: ham", "Noted.", "they phone [P me] on [V saturday]", "date: saturday"),
+        ("via: Pembroke", "Noted.", "we are sailing via [V Fishguard]", "via: Fishguard"),
+        ("inspector: mr dhillon", "Noted.", "[V Ms Threlfall] [S inspects]", "inspector: Ms Threlfall"),
+        ("key: housekeeper", "Noted.", "[S that key] has [V the concierge] now", "key: concierge"),
+        ("fee: 12", "Noted.", "same [S fee] but [V 11] for the [S start]", "fee: 12"),
+        ("stay: sat till sun", "Noted.", "the stay is from [V friday]", "stay: friday till sun"),
+        ("hours: nine till four", "Noted.", "the hours end at [V half three]", "hours: nine till half three"),
+        ("ply: two sheets", "Are two sheets still enough?", "make it [V three]", "ply: 3 sheets"),
+        ("date: 5th", "Noted.", "[V 20th] [S closing], there is a new form", "date: 5th"),
     ],
 )  # fmt: skip
 def test_the_slot_of_a_value_is_found_by_the_words_beside_it(

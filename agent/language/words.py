@@ -134,6 +134,16 @@ def content(text: str) -> frozenset[str]:
     return found
 
 
+_ENDINGS = re.compile(r"(?:ations?|i?ons?|ures?|ments?|ances?|ences?|als?|ors?|ers?|ings?|ed|es|s|e)$")
+
+
+@lru_cache(maxsize=16_384)
+def one_stem(name: str, other: str) -> bool:
+    """Whether two words are a verb and a noun of one stem of five letters or more: 'inspects', 'inspector'."""
+    one, two = (_ENDINGS.sub("", word.strip().lower()) for word in (name, other))
+    return one == two and len(one) > 4 and one.isalpha()
+
+
 @lru_cache(maxsize=1)
 def slot_words() -> dict[str, str]:
     """The group of each word or phrase that names a slot."""

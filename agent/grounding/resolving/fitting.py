@@ -12,7 +12,7 @@ from taskloom.agent.grounding.exact_places import Doubt, means_alike
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import PLACES, hour, kind_of, misfits, names_a_type, type_named, type_of
 from taskloom.agent.language.wording import base
-from taskloom.agent.language.words import slot_name
+from taskloom.agent.language.words import one_stem, slot_group, slot_name
 from taskloom.agent.plan.held import slot_titles
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_slot
@@ -22,7 +22,7 @@ from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.embed import packaged
 from taskloom.memory.tasks import TaskNode
-from taskloom.memory.words import words
+from taskloom.memory.words import STOP, words
 
 from .hinting import Hinting
 from .plain import one
@@ -36,7 +36,8 @@ _MENDS = re.compile(
 )
 OF_KIND = {"amount": "price", "count": "number"}
 _NUMBERED = re.compile(r"\W*(?:\w+\s)?\d[\d.,]*(?!\w|[.,:]?\d)")
-_FROM_TO = re.compile(r"(.*\d(?: ?[ap]m)? ?(?:-|–|to|until|till) ?)(\d[\d.:]*(?: ?[ap]m)?)", re.IGNORECASE)
+_FROM_TO = re.compile(r"(.+?)(\s?[-–]\s?|\s(?:to|until|till?)\s)(.+)", re.IGNORECASE)
+_STARTING = re.compile(r"\b(?:starts?|starting|begins?|beginning|from)\b", re.IGNORECASE)
 _ENDING = re.compile(
     r"\b(?:ends?|ending|clos(?:e|es|ing)|finish\w*|until|till?|runs? to|over by)\b", re.IGNORECASE
 )
@@ -110,8 +111,10 @@ class Fitting(Hinting, Exact):
         saying = [part for part in slots if old and old <= set(words(part.value or ""))]
         if len(saying) == 1 and kind_held(saying[0]) in (kind, None):
             return saying[0]
-        if (plain := self.plain_slot(owner, told.slot.replace("_", " "), told.value)) is not None:
-            return plain
+        name = told.slot.replace("_", " ")
+        by_kind = told.value if kind != "date" or names_a_type(name) or slot_group(name) else ""
+        if (plain := self.plain_slot(owner, name, by_kind)) is not None:
+            return plain  # what closes on the 20th has no other date
         last = self.graph.get(next(iter(self.focus), ""))
         if set(one(clause, "T").lower().split()) & POINTING and last in slots and kind_held(last) == kind:
             return last  # 'the budget, make it 3000' of what was just called the limit
@@ -140,6 +143,12 @@ class Fitting(Hinting, Exact):
             if not held and kind == "count":  # 27 each, where it was 20 quid each
                 held = [node for node in slots if kind_held(node) == "amount"]
             named = [node for node in held if slot_name(node.title) == told.slot]
+            if (
+                kind == "date"
+                and not (named or mends)
+                and not all(self._is_open(one, clause) for one in held)
+            ):
+                return None  # 'the last day is 1 july' is no new start of the course
             if len(named) == 1 or len(held) == 1:
                 fits = told.slot in ("detail", kind, OF_KIND.get(kind))
                 return (named or held)[0] if fits or told.slot == type_named(held[0].title) else None
@@ -156,6 +165,13 @@ class Fitting(Hinting, Exact):
         if not own or not (mends or _CHANGED.search(clause.text)):
             return None
         return self._most_like(told.value, own) or (max(own, key=lambda one: one.turn) if mends else None)
+
+    def _is_open(self, slot: TaskNode, clause: Clause) -> bool:
+        """Whether a nameless value may take a slot's place: by its name, a word of change or the reply."""
+        if names_a_type(slot.title) or _CHANGED.search(clause.text):
+            return True
+        heard = {*words(self.view.exchanges[-1][1] if self.view.exchanges else ""), *words(self.said)}
+        return bool(set(words(slot.title)) - STOP & heard) or set(words(slot.value or "")) <= heard
 
     def _most_like(self, value: str, slots: Sequence[TaskNode]) -> TaskNode | None:
         """The slot whose value is most like another one in meaning, if clearly so."""
@@ -179,7 +195,7 @@ class Fitting(Hinting, Exact):
         number = re.fullmatch(r"[^\w]{0,3}\d[\d.,]*", told.value) or told.value.lower() in values.NUMBER_WORDS
         if owner.id != node.id and not named:
             held, new = kind_of(node.value or ""), kind_of(told.value)
-            if number and held is None and _NUMBERED.match(node.value or ""):
+            if number and held is None and (_NUMBERED.match(node.value or "") or kind_held(node) == "count"):
                 self._act("set", task=node.id, value=with_number(node.value or "", told.value))
                 return
             other = held is None and new in ("date", "time", "amount") and kind_held(node) != new
@@ -223,12 +239,17 @@ class Fitting(Hinting, Exact):
         self._act("set", task=owner.id, details=(told,))
 
     def _end_told(self, slot: TaskNode, value: str, clause: Clause) -> str:
-        """A time; where it is only when something ends that has a beginning too, with that: '10 to 4.30'."""
+        """A value; where it is one end of what has two, with the other one: '10 to 4.30'."""
         both = _FROM_TO.fullmatch(slot.value or "")
-        if both is None or kind_of(value) not in ("time", "count") or _FROM_TO.fullmatch(value):
+        if both is None or _FROM_TO.fullmatch(value):
+            return value
+        kinds = {kind_of(text, "at ") for text in (both[1], both[3], value)} - {"count"}
+        if kinds not in ({"time"}, {"date"}):
             return value
         said = re.sub(r"[^\w ]", " ", clause.text)
-        return f"{both[1]}{value}" if _ENDING.search(said) else value
+        if _ENDING.search(said):
+            return f"{both[1]}{both[2]}{value}"
+        return f"{value}{both[2]}{both[3]}" if _STARTING.search(said) else value
 
     def _has_kind(self, owner: TaskNode, name: str) -> bool:
         """Whether a task has a slot of what is to be the same: a date for 'the same evening'."""
@@ -267,10 +288,14 @@ class Fitting(Hinting, Exact):
         slots = [p for p in self.graph.parts(owner.id) if is_slot(p) and not is_assignee(p)]
         said, kind = set(words(told.slot.replace("_", " "))), kind_of(told.value)
         exact = [part for part in slots if set(words(part.title)) == said]
+        exact = exact or [
+            part for part in slots if said and set(words(part.title)) - STOP == said - STOP != set()
+        ]
         typed = [part for part in slots if kind in (kind_held(part), kind_of(part.value or ""))]
         more = [part for part in typed if said and said < set(words(part.title))]
         alike = [part for part in more if kind or _ends(part.title, told.slot)]
         found = exact or alike or [part for part in typed if means_alike(part.title, told.slot)]
+        found = found or [part for part in typed if one_stem(part.title, told.slot)]
         return found[0] if len(found) == 1 else None
 
     def _set_in_this_turn(self, owner: TaskNode, slot: str) -> bool:

@@ -9,9 +9,9 @@ from taskloom.agent.language import values
 from taskloom.agent.language.typed import hour, kind_of, misfits, names_a_type, type_named, type_of
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import slot_name
-from taskloom.agent.plan.held import slot_titles
+from taskloom.agent.plan.held import slot_titles, slots_saying, stems_in
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import is_slot
+from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail
@@ -85,9 +85,15 @@ _JOINS = re.compile(
     r"\s*(?:,|;|\band\b|\bor\b|&|,\s*then|\bthen\b)?(?:\s*(?:and|or|then|by|at|in|on|near|with|the|an?))*\s*",
     re.IGNORECASE,
 )  # between the parts of one value: 'inside, by the window'
+_POINTS = re.compile(r"^(?:that|this|those|these)\s+(?=\S)", re.IGNORECASE)
+_OPEN_END = re.compile(r"(?<=\w)\s+(?:of|is|are|was|be)$", re.IGNORECASE)  # 'the term of' the contract
+_LED_BY = re.compile(
+    r"\b(from|to|with|for|until|till|via|through|after|before|behind|under)\b\s+(?:the\s+)?$", re.IGNORECASE
+)
 _FROM = re.compile(r"\b(?:from|between)\s+(?:the\s+)?$", re.IGNORECASE)
 _TO = re.compile(r"\b(?:by|to|till?|until)\s+(?:the\s+)?$", re.IGNORECASE)
 _BESIDE_DAYS = word_set("at on the from in around about")
+_WHOSE = re.compile(r"\b(my|our|his|her|their|your)$")
 _MAKES_SENSE = word_set("in by on for")
 
 
@@ -95,6 +101,8 @@ def _plain_value(text: str) -> str:
     """A value without what leads to it; a little word stays where it makes the sense: 'in person'."""
     plain = bare(text) or text.strip()
     lead = text.strip()[: -len(plain)].strip().lower() if text.strip().endswith(plain) else ""
+    if (whose := _WHOSE.search(lead)) is not None and kind_of(plain) is None:
+        return f"{whose[1]} {plain}"  # 'at my flat'
     kept = lead in _MAKES_SENSE and plain.isalpha() and plain.islower() and kind_of(plain) is None
     return text.strip() if kept else plain
 
@@ -147,7 +155,8 @@ class Naming(Fitting):
     def _details(self, clause: Clause, pair: int | None = None) -> list[Detail]:
         """The values of a clause with the names of their slots; pair: only those of one thing."""
         named, things = named_values(clause), clause.all("IT")
-        found, last = list[Detail](), None
+        found = list[Detail]()
+        last: Mention | None = None
         for number, span in enumerate(clause.all("V")):
             if pair is not None and span.pair != pair:
                 continue
@@ -189,6 +198,10 @@ class Naming(Fitting):
             and not misfits(part.title, part.value, value)
         ]  # fmt: skip
         named = [part for part in slots if _says(said, part.title) and not names_a_type(part.title)]
+        led = _LED_BY.search(clause.text[: told[0].start]) or _LED_BY.match(value)
+        led = led or re.match(_LED_BY.pattern.removesuffix("$"), value, re.IGNORECASE)
+        by_lead = [part for part in slots if led is not None and part.title.lower() == led[1].lower()]
+        named = named or by_lead
         former = [part for part in slots if kind_held(part) == kind and _says(said, part.value or "")]
         if len(named) == 1:
             added = Mention("S", named[0].title, start=told[0].start)
@@ -199,7 +212,7 @@ class Naming(Fitting):
         return replace(clause, mentions=(*clause.mentions, added))
 
     def _slot_in_question(self, clause: Clause) -> TaskNode | None:
-        """The slot whose whole name stands in the open question, which a value alone answers."""
+        """The slot whose name or value stands in the open question, which a value alone answers."""
         if self.view.question is None or self.operations or len(clause.mentions) != 1 or not clause.all("V"):
             return None
         asked, value = set(words(self.view.question.question)), clause.all("V")[0].text
@@ -210,6 +223,13 @@ class Naming(Fitting):
             and not names_a_type(title) and not misfits(title, node.value or "", value)
             and kind_of(value) in (kind_held(node), type_of(title, ""))
         ]  # fmt: skip
+        if not slots:
+            said = {node.id: node for word in asked - STOP for node in slots_saying(self.graph, word)}
+            slots = [
+                node for node in said.values()
+                if stems_in(node).value <= asked and not is_assignee(node) and not is_member(node)
+                and kind_of(value) == kind_held(node) and kind_of(value) is not None
+            ]  # fmt: skip
         return slots[0] if len(slots) == 1 else None
 
     def _named_value(self, clause: Clause, span: Mention, name: str | None) -> tuple[str, str]:
@@ -220,7 +240,9 @@ class Naming(Fitting):
         counted = _THINGS.fullmatch(value) if name is None and kind_of(value) == "count" else None
         if counted is not None:
             name, value = counted[2], counted[1]  # 'eleven guests'
-        return slot_name(bare(name)) if name else self._slot_for(span.text, clause.text[: span.start]), value
+        if name:
+            return slot_name(_POINTS.sub("", _OPEN_END.sub("", bare(name)))), value
+        return self._slot_for(span.text, clause.text[: span.start]), value
 
 
 # ---- words beside values ------------------------------------------------------------------------------

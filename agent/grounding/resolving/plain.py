@@ -37,6 +37,7 @@ _FORMER = re.compile(
 )
 _DOZEN = re.compile(r"(?:an?|\w+|half an?) (?:dozen|couple|pair|hundred)s?", re.IGNORECASE)
 _UNCHANGED = re.compile(r"(?:at |on )?(?:the )?same (?:time|date|day|place|hour|room|price)", re.IGNORECASE)
+_SAME_AS = re.compile(r"\bsame (?:\w+ )?\w+$", re.IGNORECASE)
 _CALLED = re.compile(
     r"(?:(?:new|another)\s+)?(?:project|task|plan|list|event)\s+(?:called|named)\s+(\S.*)", re.IGNORECASE
 )
@@ -108,8 +109,11 @@ def tidy(clause: Clause) -> Clause:
         empty = _EMPTY if clause.act == "back" else _EMPTY | _BEFORE
         if set(mention.text.lower().split()) <= empty or not re.search(r"\w", mention.text):
             continue
-        if mention.role == "S" and mention.text.lower() in _DETERMINER:
-            continue
+        if mention.role == "S" and (
+            mention.text.lower() in _DETERMINER
+            or _SAME_AS.search(f"{clause.text[: mention.start]}{mention.text}")
+        ):
+            continue  # 'same fee, but 11': 11 is no fee
         if mention.role == "V" and _UNCHANGED.fullmatch(mention.text) and len(clause.all("V")) > 1:
             continue
         several = mention.role in "TI" and len(clause.all(mention.role)) > 1
