@@ -67,7 +67,7 @@ def topic_of(
 
     focus: ids, latest first. now: those that this message touched, latest first. exchange: what the user said
     before, and the reply. kinds: of the values in the clause. assigns: whether it says who has something.
-    values: the words of its values, which name no task.
+    values: words of it that name no task, as those of its values.
     """
     heard = TopicSigns(graph, focus, now, exchange, clause, kinds, assigns=assigns, values=values)
     named = [graph[key] for key in heard.named() if graph[key].active and not is_slot(graph[key])]

@@ -318,6 +318,8 @@ class Resolver(Ground):
         assigns = clause is not None and clause.act == "assign"
         which = "later" if self.operations else "asked" if reply.rstrip().endswith("?") else "told"
         values = " ".join(one.text for one in clause.all("V")) if clause is not None else ""
+        if clause is not None and clause.act in ("merge", "split", "only"):
+            values = clause.text  # 'Dexter's no lift, it is all Grace' leaves the lift campaign as it is
         key = (id(self.graph), given, which, assigns, values)
         if key not in self.memo.topic:
             self.memo.topic[key] = (
