@@ -201,10 +201,14 @@ class Owning(Giving):
         return named and kind_of(slot.value or "") in ("amount", "count")
 
     def _told_of_one(self, clause: Clause, nodes: Sequence[TaskNode]) -> None:
-        """Give the one thing that a clause is about its values: 'the engine is sold, for 640'."""
-        if len(nodes) == 1:
-            for told in self._details(clause):
-                self._set_one(nodes[0], told, clause, named=bool(clause.all("S")))
+        """Give the one thing that a clause is about its values: 'the engine is sold, for 640'.
+
+        A day without a name is when that was done, not when it is due.
+        """
+        named = bool(clause.all("S"))
+        for told in self._details(clause) if len(nodes) == 1 else ():
+            if named or kind_of(told.value) not in ("date", "time"):
+                self._set_one(nodes[0], told, clause, named=named)
 
     def _only_finished(self, clause: Clause, finished: Iterable[TaskNode]) -> list[TaskNode]:
         """The only thing that is done in the plan spoken of, where a clause names none of the plan."""
