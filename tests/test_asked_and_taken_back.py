@@ -328,6 +328,9 @@ def test_what_is_done_stays_where_everything_else_is_cancelled() -> None:
 def test_what_stays_is_in_one_list_and_may_be_what_the_reply_named() -> None:
     lists = turn(FLAT, clause("add", "[W post]: [I stamps], [I cards]"))
     assert lines(turn(lists, clause("only", "keep [I the lamp] and [I stamps]"))) == lines(lists)
+    named = turn(lists, clause("only", "in [S post] keep [I stamps] and [I the lamp]"))
+    assert "flat > lamp" in lines(named)
+    assert "post > cards" not in lines(named)
     view = View(FLAT, turn=99, exchanges=(("who was it", "The lamp."),))
     said = clause("only", "[I It], then, and strike [T the others]")
     there = FLAT

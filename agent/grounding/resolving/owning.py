@@ -126,7 +126,7 @@ class Owning(Giving):
         if lists == {None} and None not in kept:
             self._only_plans([node.id for node in kept if node is not None])
             return
-        if len(lists) > 1 and None not in kept:
+        if len(lists) > 1 and None not in kept and not clause.all("SW"):
             raise Doubt("Which list should hold only that?")  # all others in one of them would leave
         if len(lists) == 1 and (above := next(iter(lists))) is not None:
             whole = self.graph[above]  # the list that they are all in
@@ -183,7 +183,7 @@ class Owning(Giving):
         names = [bare(span.text) for span in clause.all("TI")]
         alone = len(names) == 1 and not clause.all("EW") and not self.says_all(names[0])
         told = in_other_words(clause) if alone and self.meant(names[0], slots=True) is None else None
-        if told is not None and not self.listed(told):
+        if told is not None and self._may_be_done(told, clause):
             return [told]
         found = list[TaskNode]()
         for node in self.each(clause, roles="TI", slots=True):
@@ -193,6 +193,13 @@ class Owning(Giving):
             ]
             found.append(tasks[0] if len(tasks) == 1 and tasks[0].status == "open" else node)
         return found
+
+    def _may_be_done(self, node: TaskNode, clause: Clause) -> bool:
+        """Whether what a clause may mean by other words is one thing to do, spoken of or said in full."""
+        topic = self.topic()
+        here = topic is not None and self.graph.root(topic.id).id == self.graph.root(node.id).id
+        whole = self.listed(node) if node.parent else self.graph.parts(node.id)
+        return not whole and (here or share_named(node.title, set(content(clause.text))) > 0.99)
 
     def _is_paid(self, slot: TaskNode) -> bool:
         """Whether what is done is a sum that a clause names in full: 'the deposit is sent'."""
