@@ -320,6 +320,7 @@ BUS = turn(
         ),
         ([("shift", "[V 40 minutes later] for [T the bus]")], {"bus > time: 14.50"}),
         ([("set", "[I jam] and [I tea] too")], {"bus > jam", "bus > tea"}),
+        ([("shift", "[V 40 minutes later], please")], set()),  # of two times it is asked which
     ],
 )
 def test_the_slot_and_the_amount_that_are_meant(said: list[tuple[str, str]], then: set[str]) -> None:

@@ -103,7 +103,7 @@ class Assigning(Owning):
 
     def _made_together(self, names: Sequence[str]) -> list[TaskNode]:
         """What 'them' are: several that came into a list in the turn before and that the reply names."""
-        if len(names) != 1 or names[0].lower() not in _SEVERAL or not self.view.exchanges:
+        if len(names) != 1 or names[0].lower() not in _SEVERAL or self.operations or not self.view.exchanges:
             return []
         heard = set(content(self.view.exchanges[-1][1]))
         made = [

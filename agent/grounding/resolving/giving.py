@@ -57,7 +57,7 @@ _NO_TITLE = (
     )
 )
 _NO_NAME = re.compile(  # 'the gift one', 'his own', 'they're out'
-    r"(?:.* )?one|ones|(?:(?:his|her|their|my|your|our) )?own"
+    r"(?:\S+ ){0,2}one|ones|(?:(?:his|her|their|my|your|our) )?own"
     r"|(?:they|it|s?he|we|you|i)['’](?:re|s|ve|m|ll|d)\b.*",
     re.IGNORECASE,
 )

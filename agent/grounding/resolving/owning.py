@@ -207,7 +207,7 @@ class Owning(Giving):
         if lists == {None} and None not in kept:
             self._only_plans([node.id for node in kept if node is not None])
             return
-        if len(lists) > 1 and None not in kept:
+        if len(lists) > 1 and None not in kept and not clause.all("SW"):
             raise Doubt("Which list should hold only that?")  # all others in one of them would leave
         if len(lists) == 1 and (above := next(iter(lists))) is not None:
             whole = self.graph[above]  # the list that they are all in
@@ -264,7 +264,7 @@ class Owning(Giving):
         names = [bare(span.text) for span in clause.all("TI")]
         alone = len(names) == 1 and not clause.all("EW") and not self.says_all(names[0])
         told = in_other_words(clause) if alone and self.meant(names[0], slots=True) is None else None
-        if told is not None and not self.listed(told):
+        if told is not None and self._may_be_done(told, clause):
             return [told]
         found = list[TaskNode]()
         for node in self.each(clause, roles="TI", slots=True):
@@ -275,6 +275,13 @@ class Owning(Giving):
             found.append(tasks[0] if len(tasks) == 1 and tasks[0].status == "open" else node)
         return found
 
+    def _may_be_done(self, node: TaskNode, clause: Clause) -> bool:
+        """Whether what a clause may mean by other words is one thing to do, spoken of or said in full."""
+        topic = self.topic()
+        here = topic is not None and self.graph.root(topic.id).id == self.graph.root(node.id).id
+        whole = self.listed(node) if node.parent else self.graph.parts(node.id)
+        return not whole and (here or share_named(node.title, set(content(clause.text))) > 0.99)
+
     def _is_paid(self, slot: TaskNode) -> bool:
         """Whether what is done is a sum that a clause names in full: 'the deposit is sent'."""
         names = self.clause.all("TI") if self.clause is not None else []
@@ -282,10 +289,14 @@ class Owning(Giving):
         return named and kind_of(slot.value or "") in ("amount", "count")
 
     def _told_of_one(self, clause: Clause, nodes: Sequence[TaskNode]) -> None:
-        """Give the one thing that a clause is about its values: 'the engine is sold, for 640'."""
-        if len(nodes) == 1:
-            for told in self._details(clause):
-                self._set_one(nodes[0], told, clause, named=bool(clause.all("S")))
+        """Give the one thing that a clause is about its values: 'the engine is sold, for 640'.
+
+        A day without a name is when that was done, not when it is due.
+        """
+        named = bool(clause.all("S"))
+        for told in self._details(clause) if len(nodes) == 1 else ():
+            if named or kind_of(told.value) not in ("date", "time"):
+                self._set_one(nodes[0], told, clause, named=named)
 
     def _only_finished(self, clause: Clause, finished: Iterable[TaskNode]) -> list[TaskNode]:
         """The only thing that is done in the plan spoken of, where a clause names none of the plan."""

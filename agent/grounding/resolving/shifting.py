@@ -65,7 +65,7 @@ _LATER = re.compile(
 )
 _PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0.1}
 _PART = re.compile(rf"(?:(?:in|by)\s+)?(?:an?\s+)?({'|'.join(_PARTS)})", re.IGNORECASE)
-_PLAIN_NAMES = frozenset(("time", "date", "price", "number", "quantity"))
+_PLAIN_NAMES = frozenset(("time", "date", "number", "quantity"))
 _QUANTITIES = frozenset(words("amount number quantity count"))
 _UNITS = (
     (r"kg|kilos?|kilograms?", "weight", Decimal(1000)), (r"g|grams?", "weight", Decimal(1)),
