@@ -160,9 +160,8 @@ class AskedSlots(Reckoning):
         if slot is not None and (once := self._once_named(node, slot)) is not None:
             return once
         titled = [one for one in inside if (own := set(content(one.title))) and own <= said]
-        valued = [
-            one for one in inside if len(content(one.value or "")) and set(content(one.value or "")) <= said
-        ]
+        direct = [one for one in inside if one.parent == node.id]  # a word of another's value is chance
+        valued = [one for one in direct if (held := set(content(one.value or ""))) and held <= said]
         for found in (titled, valued):
             if found:
                 return max(found, key=lambda one: (has_former(one), one.turn))
