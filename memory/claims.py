@@ -178,7 +178,7 @@ def _list(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
         return Answer(question=question, tasks=parts or targets[:1], count=max(len(parts), 1))
     about = frozenset(words(question.about)) - STOP
     named = [node for node in pool if about and about.issuperset(words(bare_name(node)) or ("",))]
-    if not found and len(targets) > 1:
+    if len(targets) > 1 and not any(_lists(graph, key) for key in targets):
         found = [graph[key] for key in targets if graph[key].active]
     keys = tuple(dict.fromkeys(node.id for node in named or found))
     if targets and question.value and not question.container:
@@ -188,6 +188,11 @@ def _list(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
         verdict = _supposed(graph, question)
     count = sum(_heads(graph, graph[key]) for key in keys) if question.kind == "count" else None
     return Answer(question=question, tasks=keys, verdict=verdict, count=count)
+
+
+def _lists(graph: TaskGraph, key: str) -> bool:
+    """Whether a task holds tasks or members, and not only what is told of it."""
+    return any(part.value is None or bare_name(part) != part.name for part in graph.parts(key))
 
 
 def _heads(graph: TaskGraph, node: TaskNode) -> int:

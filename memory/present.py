@@ -26,6 +26,9 @@ def is_person(name: str) -> bool:
 _OF_DEEDS = frozenset({"assignee", "deadline", "due"})
 """Names of slots that only something to be done has, whatever else is known of it."""
 
+_BY = re.compile(r"(?:by|before|b4|until|till|no later than)\b", re.IGNORECASE)
+"""How a day is said by which something is to be done."""
+
 _WHEN = re.compile(r"(?:^|_)(?:date|day|time|when|start|end|from|until|hours?)s?(?:_|$)")
 """Names of slots that say when: what has one takes place, what has none is to be done."""
 
@@ -77,6 +80,7 @@ def still_open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[s
                 node.parent is None
                 and not linked_roots(graph, node.id)
                 and names.isdisjoint(_OF_DEEDS)
+                and not any(_BY.match(part.value or "") for part in parts)
                 and any(map(_WHEN.search, names))
             )
         )

@@ -266,7 +266,7 @@ FETE = turn(
         ("ask.list", "who is coming?", "The fete: Ann and Bo."),
         ("ask.count", "how many are invited?", "2: Ann and Bo."),
         ("ask.next", "what is after [T the tent]?", "Next: tables."),
-        ("ask.count", "how many [T things] is [P Cy] doing?", "The tent: assignee Cy."),
+        ("ask.count", "how many [T things] is [P Cy] doing?", "1: tent."),
     ],
 )
 def test_questions_are_of_people_and_of_what_comes_after(act: str, said: str, told: str) -> None:

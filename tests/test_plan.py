@@ -555,6 +555,14 @@ def test_how_many_of_a_thing_is_its_amount() -> None:
     assert answered(plan, clause("ask.count", "[T the fish], how many")) == ["count"]
 
 
+def replied(graph: TaskGraph, asked: Clause) -> str:
+    """What is said to a question on a plan."""
+    found = assemble([asked], asked.text, View(graph, turn=99, focus=("t1",))).operations
+    checks = [one for one in found if isinstance(one, Check)]
+    pieces = (answer_pieces(answer(graph, one.question), graph, Names(graph)) for one in checks)
+    return " ".join(piece for told in pieces for piece in told)
+
+
 FETE = after(
     TaskGraph(),
     clause("task", "[T fete], [S tables] [V 6], [S price] [V £3 each]"),
@@ -587,10 +595,42 @@ FETE = after(
     ],
 )
 def test_only_what_the_noun_names_is_counted(asked: str, reply: str) -> None:
-    (check,) = assemble([clause("ask.count", asked)], asked, View(FETE, turn=99, focus=("t1",))).operations
-    assert isinstance(check, Check)
-    told = answer_pieces(answer(FETE, check.question), FETE, Names(FETE))
-    assert told == [reply]
+    assert replied(FETE, clause("ask.count", asked)) == reply
+
+
+SUPPER = after(
+    TaskGraph(),
+    clause("task", "[T supper], [S last day] [V 3 May], [S number] [V 40]"),
+    clause("add", "[W supper]: [I soup], [I cake], [I minutes]"),
+    clause("assign", "[T soup] by [P Ann]"),
+    clause("assign", "[T minutes] by [P Bo]"),
+    clause("set", "[T cake], [S tester] [V Ann]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("act", "asked", "reply"),
+    [
+        ("who", "who has no one", "Nobody has the cake yet."),
+        ("who", "so who hasnt got anyone", "Nobody has the cake yet."),
+        ("value", "[S how many] for [T the supper]", "The number is 40."),
+        ("value", "what does [T the ferry] cost", 'I have nothing about "ferry" yet.'),
+        ("status", "how is [T the ferry]", 'I have nothing about "ferry" yet.'),
+        ("status", "is [T all of it] done?", "No, the supper is still open."),
+        ("status", "has [P Ann] started [T the soup]", "No, the soup is still open."),
+        ("value", "by when is [T the supper] at the latest", "The last day is 3 May."),
+        (
+            "before",
+            "what was [S last day] of [T the supper]",
+            "The last day is 3 May since turn 2, and was not set before.",
+        ),
+        ("list", "what does [P Ann] have", "The soup: assignee Ann. The tester is Ann."),
+        ("value", "[T the supper] is on [V 3 May], right?", "Yes, the last day is 3 May"),
+        ("why", "why is there [T a cake]", "You did not say why"),
+    ],
+)
+def test_what_is_asked_is_answered_and_nothing_else(act: str, asked: str, reply: str) -> None:
+    assert replied(SUPPER, clause(f"ask.{act}", asked)).startswith(reply)
 
 
 def test_an_item_is_used_in_something_new_too() -> None:

@@ -347,7 +347,7 @@ def test_split_and_merge() -> None:
     assert reply.startswith("The team meeting is one again: ")
     assert "time 3 PM" in reply
     why = talk(answers=[ask("why", "t1")])
-    assert why.startswith('Because in turn 4 you said: "Make it one at 3 PM"')
+    assert why.startswith('You did not say why: in turn 4 you said: "Make it one at 3 PM"')
     assert "It is one team meeting now" in why
     assert "split into 2 in turn 2 and merged again in turn 4" in why
     assert "2:45" not in why
@@ -574,7 +574,7 @@ def test_answers_as_the_history_gives_them() -> None:
     assert told("count", "t1").startswith("4: destination (Seattle)")
     assert told("needs", "t5") == "The hotel needs the date (June 15th)."
     assert told("dependents", "t4") == "The hotel depends on the date."
-    assert told("why", "t4").startswith('Because in turn 6 you said: "words of turn 6".')
+    assert told("why", "t4").startswith('You did not say why: in turn 6 you said: "words of turn 6".')
     assert told("ever", "t3", value="Boston").startswith("No, I have no record of Boston")
     assert told("ever", "t2", value="San Francisco").startswith("Yes")
     assert "was San Francisco (turn 5)" in told("history", "t2")

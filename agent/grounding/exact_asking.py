@@ -24,6 +24,7 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words as words_in
 
 from .exact_places import WHO_SLOTS, Doubt, Places, means_alike, name_words, says_all
+from .workspace import same_value
 
 _OF_A_PERSON = frozenset(("list", "value", "left", "next", "summary", "status", "count"))
 _OF_A_WHOLE = frozenset(("left", "next", "summary", "needs", "dependents"))
@@ -129,10 +130,16 @@ class Asking(Places):
     def _tasks_of(self, name: str, whole: TaskNode | None) -> tuple[str, ...]:
         """The tasks that somebody is to do, in one task or in all."""
         inside = self.graph.subtree(whole.id) if whole is not None else self.graph.active
-        return tuple(
+        his = tuple(
             one.parent
             for one in inside
             if is_assignee(one) and one.parent and says_all(one.value or "", name)
+        )
+        if not his:
+            return ()
+        slots = (one for one in inside if one.value is not None and one.parent and not is_member(one))
+        return his + tuple(
+            one.id for one in slots if one.parent not in his and same_value(one.value or "", name)
         )
 
     def _saying_so(self, value: str, whole: TaskNode | None) -> tuple[str, ...]:

@@ -175,6 +175,10 @@ YOU_SAID = Reply("in turn {turn} {cause}").shows(
 BECAUSE = Reply("Because in turn {turn} {cause}.").shows(
     'Because in turn 2 you said: "make it Rome".', turn=2, cause='you said: "make it Rome"'
 )
+NO_REASON = Reply("You did not say why.").shows("You did not say why.")
+NO_REASON_BUT = Reply("You did not say why: in turn {turn} {cause}.").shows(
+    'You did not say why: in turn 2 you said: "make it Rome".', turn=2, cause='you said: "make it Rome"'
+)
 SINCE_TURN = Reply("It has been so since turn {turn}.").shows("It has been so since turn 2.", turn=2)
 IT_IS_NOW = Reply("it is {now} now; before that, it was {former}").shows(
     "It is fennel now; before that, it was celery.", now="fennel", former="celery"

@@ -102,7 +102,7 @@ def list_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) ->
     if len(nodes) == 1 and context.graph.parts(nodes[0].id):
         return context.listing(context.names.with_value(nodes[0]), list(context.graph.parts(nodes[0].id)))
     rest = [node for node in nodes if node not in wholes]
-    if len(wholes) > 1 and all(context.graph.parts(whole.id) for whole in wholes):
+    if len(wholes) > 1 and nodes != wholes and all(context.graph.parts(whole.id) for whole in wholes):
         return [
             piece
             for n in wholes

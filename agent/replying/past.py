@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from taskloom.agent.language import answers
@@ -14,6 +15,15 @@ from taskloom.memory.words import NUMBERS
 from .answer_context import AnswerContext
 from .naming import INLINE, STATUS, same, series
 from .verdicts import claim_reply
+
+_ASKS_WHY = re.compile(
+    r"\b(?:why|how come|(?:what|which)(?:['’]s| is| was)? (?:the )?reason)\b", re.IGNORECASE
+)
+_REASON = re.compile(
+    r"[.,;:!?–—]\s|\s-+\s|\b(?:because|cos|coz|cause|since|as|so|for|due|after|now|and|but|if|when)\b",
+    re.IGNORECASE,
+)
+"""What words that hold a reason have: a second sentence or part, or a word for one."""
 
 _MARKS = frozenset({"stale", "link", "unlink"})
 """Operations that change what a task rests on, not what it is."""
@@ -134,7 +144,9 @@ def why_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> 
         turn, said = verdict.until or verdict.since or turn, verdict.said
     found = [answers.SINCE_TURN(turn=turn)]
     if said:
-        found = [answers.BECAUSE(turn=turn, cause=you_said(said, 120))]
+        told = answers.BECAUSE if _REASON.search(said) else answers.NO_REASON_BUT
+        asks = _ASKS_WHY.search(said) is not None  # it came with this very question
+        found = [answers.NO_REASON() if asks else told(turn=turn, cause=you_said(said, 120))]
     whole = _split_whole(context, nodes)
     if whole is not None:
         return [*found, *_split_story(context, whole)]

@@ -572,6 +572,16 @@ def test_some_guests_are_several(title: str, heads: int) -> None:
     assert ask(party, "count", "t2", value="these").count == heads
 
 
+def test_several_that_hold_no_list_are_the_list(trip: TaskGraph) -> None:
+    assert ask(trip, "list", "t2", "t3").tasks == ("t2", "t3")
+
+
+def test_what_is_known_with_a_day_by_which_is_left() -> None:
+    kitchen = Add(slot="task", title="clean the kitchen")
+    known = play(("", [kitchen, Add(slot="task.date", title="date", value="by Tuesday", parent="t1")]))
+    assert ask(known, "left").tasks == ("t1",)
+
+
 def test_what_is_worked_out_is_of_just_its_tasks(trip: TaskGraph) -> None:
     found = ask(trip, "count", "t2", "t3", value="unsure")
     assert (found.tasks, found.count) == (("t2", "t3"), None)

@@ -15,22 +15,16 @@ from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Asked, Detail
 from taskloom.memory.claims import DONE, READY, TOTAL
+from taskloom.memory.present import bare_name, is_person
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
+from .asked_slots import AskedSlots
 from .giving import NOUNS
 from .naming import ASKED_FOR
 from .plain import one, words_outside
-from .reckoning import Reckoning
 from .resolver import POINTING, content
 
-_ASKED_KINDS = (
-    (re.compile(r"\bhow much\b", re.IGNORECASE), ("amount", "count", "duration")),
-    (re.compile(r"\bhow many\b", re.IGNORECASE), ("count",)),
-    (re.compile(r"\bhow long\b", re.IGNORECASE), ("duration",)),
-    (re.compile(r"\b(?:what time|which hour)\b", re.IGNORECASE), ("time",)),
-    (re.compile(r"\b(?:what day|which day|what date)\b", re.IGNORECASE), ("date",)),
-)
 _OF_A_THING = re.compile(
     r"\s+(?:costs?|prices?|comes?|starts?|arrives?|times?|dates?|be|going to be)$", re.IGNORECASE
 )
@@ -60,16 +54,24 @@ _CAN_BEGIN = re.compile(
 _YES_OR_NO = re.compile(
     r"\W*(?:(?:and|so|but|ok|then|well|oh)\W+)*(?:is|are|was|were|has|have|had|did|does|do)\b", re.IGNORECASE
 )
+_HAS = re.compile(r"\W*(?:(?:and|so|but|ok|then|well|oh)\W+)*(?:has|have|had|did)\b", re.IGNORECASE)
 _IS_DONE = re.compile(r"\b(?:done|finished|complete\w*|over|sorted|ticked|yet)\b", re.IGNORECASE)
 _IN_THE_WAY = re.compile(
     r"\b(?:(?:in|on) (?:the|its|their|our|my) way|(?:hold|block|stopp|delay|prevent|keep)\w* .*(?:up|back)"
     r"|(?:block|stopp|delay|prevent)\w*|stuck|(?:wait|hang)\w* (?:for|on) (?:any|some)\w*)\b",
     re.IGNORECASE,
 )
+_NOBODY = re.compile(
+    r"\b(?:no one|noone|nobody|has ?n['’]?o?t|have ?n['’]?o?t|without (?:any|some)(?:one|body))\b",
+    re.IGNORECASE,
+)
+_ALL_OF_IT = re.compile(r"\b(?:all of (?:it|that|this|them)|it all|everything)\b", re.IGNORECASE)
+_SUPPOSES = re.compile(r"\b(?:right|correct|true)\b\W*$|,\s*(?:no|yes|eh|is ?n['’]t it)\W*$", re.IGNORECASE)
 _OF_MANY = ("list", "left", "next", "summary", "status")
 _OF_LINKS = ("needs", "dependents", "status", "left", "next", "list")
 _OF_EACH = ("value", "before", "history", "who", "status")
 _KIND_OF_SLOT = {"price": ("amount", "count"), "deadline": ("date", "deadline")}
+_BY_NAME = ("value", "why", "before", "history", "status")
 _WHAT_HE_HAS = frozenset(words("thing task job item stuff duty shift lesson bit"))
 _SLOTS = ("date", "time", "place", "who", "deadline")
 
@@ -84,7 +86,7 @@ def _each_asked(clause: Clause, kind: str) -> list[Clause]:
     return [replace(clause, mentions=(*others, span)) for span in spans]
 
 
-class Questions(Reckoning):
+class Questions(AskedSlots):
     """What the user asks."""
 
     def _read_ask(self, clause: Clause) -> None:
@@ -104,50 +106,88 @@ class Questions(Reckoning):
             kind = "before"
         if kind == "ever" and re.search(r"\bnever\b", clause.text, re.IGNORECASE):
             kind = "claim"  # 'it never was' supposes something, and has no yes
+        if kind == "value" and clause.all("V") and _SUPPOSES.search(clause.text):
+            kind = "claim"
         for part in _each_asked(clause, kind):
             self._ask_one(part, kind)
 
     def _ask_one(self, clause: Clause, kind: str) -> None:
         """One question: of one task, for one slot of it."""
-        past = kind in ("before", "history", "ever", "why", "claim", "dependents")
         name, slot = self._name_asked(clause), self._slot_wanted(clause, kind)
         value = self._person(one(clause, "VPO")) or None
-        if kind in _OF_MANY and value is None and name and (kind_of(name) == "date" or self._has_tasks(name)):
-            name, value = "", self._person(name)
-            node = self.place(clause) if clause.all("W") else None
-        elif (
-            kind in _OF_MANY
-            and value
-            and self._has_tasks(value, alone=True)
-            and (not clause.all("TISW") or (not clause.all("ISW") and set(words(name)) <= _WHAT_HE_HAS))
-        ):
-            name = ""
-            node = None  # what somebody has is not only what was spoken of
-        else:
-            node = self._asked_about(clause, kind, name, gone=None if past else False)
-        if kind == "who" and node is None:
-            self._ask_people(name)
-            return
+        node, name, value = self._node_asked(clause, kind, name, value)
+        if kind == "who" and (node is None or _NOBODY.search(clause.text)):
+            if free := self._without_anybody(node) if _NOBODY.search(clause.text) else []:
+                for task in free:
+                    self._act("ask", task=task.id, slot="who", asked=Asked(kind="value"))
+                return
+            if node is None:
+                self._ask_people(name)
+                return
         if node is not None and slot is None and (other := self._another_kind(clause, node, kind)):
             node, slot = self.task_of(node), other
         if kind == "list" and node is not None and self._is_the_slot(name, node):
             kind = "value"  # 'what flights are there'
         if node is not None and is_slot(node):
             node, slot = self._owner_asked(node, name, slot, supposes=kind != "value" or value is not None)
-        if kind == "list" and slot and (held := self._list_asked(slot, node)) is not None:
-            node, slot = held, None
         if kind == "list":
-            node, slot = self._list_of_sort(clause, name, node, slot)
-        if node is not None and node.value is None and kind in ("value", "before", "history"):
-            node, slot = self._slot_asked(node, slot, kind, clause)
-        elif node is not None:
-            node = self._whole_asked(node, kind, named=bool(name))
-        points = (
-            not self.operations and kind in ("needs", "dependents") and set(name.lower().split()) <= POINTING
-        )
-        if node is not None and (not name or points) and not clause.all("W"):
-            node = self._unnamed(node, kind)
+            node, slot = self._listed_by(clause, name, node, slot)
+        node, slot = self._narrowed(clause, kind, node, slot, name=name, value=value)
+        if node is None and name and not (slot or value) and kind in _BY_NAME:
+            slot = None if set(words(name)) <= POINTING else name  # what the plan has not got, by its name
         self._asks(clause, kind, node, slot, value)
+
+    def _node_asked(
+        self, clause: Clause, kind: str, name: str, value: str | None
+    ) -> tuple[TaskNode | None, str, str | None]:
+        """What a question is about, its name and the value it supposes; of a person nothing is named."""
+        past = kind in ("before", "history", "ever", "why", "claim", "dependents")
+        if kind in _OF_MANY and value is None and name and (kind_of(name) == "date" or self._has_tasks(name)):
+            return self.place(clause) if clause.all("W") else None, "", self._person(name)
+        if (
+            kind in _OF_MANY
+            and value
+            and self._has_tasks(value, alone=True)
+            and (not clause.all("TISW") or (not clause.all("ISW") and set(words(name)) <= _WHAT_HE_HAS))
+        ):
+            return None, "", value  # what somebody has is not only what was spoken of
+        node = self._asked_about(clause, kind, name, gone=None if past else False)
+        if kind == "status" and node is not None and name and clause.all("P"):
+            value = None  # 'has Olu started weighing out'
+        return node, name, value
+
+    def _listed_by(
+        self, clause: Clause, name: str, node: TaskNode | None, slot: str | None
+    ) -> tuple[TaskNode | None, str | None]:
+        """The list that a question is for: of the name that it gives, else of a sort."""
+        if slot and (held := self._list_asked(slot, node)) is not None:
+            node, slot = held, None
+        return self._list_of_sort(clause, name, node, slot)
+
+    def _narrowed(
+        self,
+        clause: Clause,
+        kind: str,
+        node: TaskNode | None,
+        slot: str | None,
+        *,
+        name: str,
+        value: str | None,
+    ) -> tuple[TaskNode | None, str | None]:
+        """The slot, part or whole that a question is about, of the task that was found."""
+        if node is None:
+            return None, slot
+        if node.value is None and kind in ("value", "before", "history"):
+            node, slot = self._slot_asked(node, slot, kind, clause)
+        else:
+            node = self._whole_asked(node, kind, named=bool(name))
+            if kind == "why" and value is None:
+                node = self._why_asked(node, slot, clause, named=bool(name))
+        links = kind in ("needs", "dependents") and not self.operations
+        points = links and set(name.lower().split()) <= POINTING
+        if (not name or points) and not clause.all("W"):
+            return self._unnamed(node, kind), slot
+        return node, slot
 
     def _asks(
         self, clause: Clause, kind: str, node: TaskNode | None, slot: str | None, value: str | None
@@ -162,7 +202,8 @@ class Questions(Reckoning):
         if kind == "status" and node is not None and not value:
             said = words_outside(clause, "TSWPIV")
             denied = _IN_THE_WAY.search(said) is not None
-            if denied or (_CAN_BEGIN.search(said) and not _IS_DONE.search(said)):
+            begun = _HAS.match(clause.text) is not None
+            if denied or (_CAN_BEGIN.search(said) and not _IS_DONE.search(said) and not begun):
                 asked |= {"value": READY, "denied": denied}
             elif node.status == "open" and self.graph.parts(node.id) and _YES_OR_NO.match(clause.text):
                 asked["value"] = DONE
@@ -217,15 +258,27 @@ class Questions(Reckoning):
     def _name_asked(self, clause: Clause) -> str:
         """The task that a question names; nothing where its words only ask, or mean all there is."""
         name = _ASKING.sub("", one(clause, "TI"))
-        return "" if self.says_all(name) and clause.act != "ask.status" else name
+        whole = clause.act != "ask.status" or (_ALL_OF_IT.search(name) and _YES_OR_NO.match(clause.text))
+        return "" if whole and self.says_all(name) else name
 
     def _slot_wanted(self, clause: Clause, kind: str) -> str | None:
         """The name of the slot that is asked for; who has something, unless somebody has a name for that."""
-        said = one(clause, "S")
-        name = self._slot_named(_ASKING.sub("", said) or said)
+        said = _ASKING.sub("", one(clause, "S"))
+        name = "name" if said.lower() == "called" else self._slot_named(said)
         if kind == "who":
             return name if name and self._has_slot(name) else "who"
         return name or None
+
+    def _without_anybody(self, node: TaskNode | None) -> list[TaskNode]:
+        """What is to be done in a task, or its plan, that nobody has: at most a few."""
+        whole = node or self.topic()
+        for one_ in (whole, *self.graph.ancestors(whole.id)) if whole is not None else ():
+            held = [
+                part for part in self.listed(one_) if part.status == "open" and not is_person(bare_name(part))
+            ]
+            if len(held) > 1:
+                return [part for part in held if not any(map(is_assignee, self.graph.parts(part.id)))][:6]
+        return []
 
     def _ask_people(self, name: str) -> None:
         """Who does something that is nowhere in the plan: says so, and who does what there."""
@@ -268,6 +321,10 @@ class Questions(Reckoning):
             return self._elsewhere(node, slot, alone=not clause.all("TIW")), slot
         if slot is not None and (named := self._once_named(node, slot)) is not None:
             return named, None
+        if slot is not None and (named := self._never_otherwise(node, slot)) is not None:
+            return named, None
+        if slot is None and not past and (held := self._of_asked_kind(node, asked)) is not None:
+            return held, None
         found = self._asked_part(node, clause.text, past=past)
         if past and has_former(node) and re.search(r"\b(?:call\w*|names?|title)\b", clause.text):
             return node, None
@@ -277,61 +334,16 @@ class Questions(Reckoning):
             return found, None
         return node, slot or (asked if asked in _SLOTS and not past else None)
 
-    def _once_named(self, node: TaskNode, slot: str) -> TaskNode | None:
-        """The slot of that name, in a task or else in its plan, that was something else before."""
-        said = set(content(slot))
-        scopes = [self.graph.subtree(whole.id, gone=True)[1:] for whole in (node, self.graph.root(node.id))]
-        for scope in (*scopes, tasks_having(self.graph, said)):
-            inside = [one for one in scope if is_slot(one) and has_former(one)]
-            named = [one for one in inside if said and said <= set(words(one.title))]
-            if named:
-                return max(named, key=lambda one: (one.active, one.turn))
-        return None
-
-    def _elsewhere(self, node: TaskNode, slot: str, *, alone: bool) -> TaskNode:
-        """The task that has a slot of that name: the one named, else the only one in its plan.
-
-        alone: no task is named, so that it may also be the only plan that has one.
-        """
-        said = set(content(slot))
-        if any(said & set(words(part.title)) for part in self.graph.subtree(node.id)[1:]):
-            return node
-        inside = self.graph.subtree(self.graph.root(node.id).id)
-        having = [part for part in inside if is_slot(part) and said <= set(words(part.title))]
-        if len(having) == 1:
-            return self.task_of(having[0])
-        if not alone or self._slots_asked(slot, node):
-            return node
-        plans = [
-            plan for plan in self.graph.parts(None) if plan.value is None and self._slots_asked(slot, plan)
-        ]
-        return plans[0] if len(plans) == 1 else node
-
-    def _once_called(self, name: str) -> TaskNode | None:
-        """What had words as its value or title once, and has another one now: 'why not in the marquee'."""
-        said = set(content(name))
-        once = [
-            node for node in self.graph.values()
-            if any(said <= set(words(state.value or state.title)) for state in node.history)
-        ]  # fmt: skip
-        return max(once, key=lambda node: (node.active, node.turn), default=None)
-
-    def _changed_part(self, node: TaskNode, text: str) -> TaskNode | None:
-        """The slot of a task that was something else before: the one spoken of, else the last changed."""
-        said = set(content(text))
-        inside = [part for part in self.graph.subtree(node.id)[1:] if has_former(part)]
-        kinds = next((kinds for form, kinds in NOUNS if form.search(text)), None)
-        named = [part for part in inside if said & set(words(part.title))]
-        fit = [part for part in inside if kinds is not None and kind_held(part) in kinds]
-        found = named or fit or [part for part in inside if part.parent == node.id] or inside
-        return max(found, key=lambda part: part.turn) if found else None
-
     def _whole_asked(self, node: TaskNode, kind: str, *, named: bool) -> TaskNode:
         """What is asked about where what is spoken of is a part: the list, who has the whole, its task."""
         if kind == "who":
             above = [node, *self.graph.ancestors(node.id)]
-            having = (one for one in above if any(is_assignee(p) for p in self.graph.subtree(one.id)[1:]))
-            return next((one for one in having if one.id == node.id or not named or one.parent), node)
+            for one_ in above:
+                own = one_.id == node.id or not named
+                inside = self.graph.subtree(one_.id)[1:] if own else self.graph.parts(one_.id)
+                if any(map(is_assignee, inside)) and (own or one_.parent):
+                    return one_
+            return node
         if kind in ("claim", "ever") and is_assignee(node):
             return self.task_of(node)
         if kind in _OF_LINKS and is_slot(node) and not (kind == "status" and node.status == "done"):
@@ -340,26 +352,6 @@ class Questions(Reckoning):
             while node.parent and not self.listed(node):
                 node = self.graph[node.parent]
         return node
-
-    def _claimed_at(self, node: TaskNode, value: str) -> TaskNode:
-        """What a claim is about that names nothing: the topic, or the only slot that ever had the value."""
-
-        def ever(one: TaskNode) -> bool:
-            return any(says_all(state.value or state.title, value) for state in one.states())
-
-        if any(map(ever, self.graph.subtree(node.id, gone=True))):
-            return node
-        saying = [one for one in self.graph.values() if is_slot(one) and ever(one)]
-        return saying[0] if len(saying) == 1 else node
-
-    def _slot_of_kind(self, node: TaskNode, value: str) -> TaskNode:
-        """A task; where nothing in it ever was that value, its only slot of the value's kind."""
-        kind = kind_of(value)
-        held = [p for p in self.graph.parts(node.id) if kind and is_slot(p) and kind_held(p) == kind]
-        states = (state for one in self.graph.subtree(node.id, gone=True) for state in one.states())
-        if len(held) != 1 or any(says_all(state.value or state.title, value) for state in states):
-            return node
-        return held[0]
 
     def _unnamed(self, node: TaskNode, kind: str) -> TaskNode | None:
         """What a question is about that names nothing, where the topic has nothing of the kind asked for.
@@ -392,23 +384,6 @@ class Questions(Reckoning):
             is_assignee(node) and says_all(node.value or "", who) for node in self.graph.active
         )
 
-    def _asked_part(self, node: TaskNode, text: str, *, past: bool) -> TaskNode | None:
-        """The slot of a task that a question asks for by its kind: 'how much', 'how many', 'what time'."""
-        wanted = next((kinds for form, kinds in _ASKED_KINDS if form.search(text)), None)
-        if wanted is None:
-            return None
-        inside = [
-            part
-            for part in self.graph.subtree(node.id)[1:]
-            if part.value is not None and not is_assignee(part)
-        ]
-        found = [part for part in inside if kind_held(part) in wanted]
-        if past and len(found) > 1:
-            found = [part for part in found if part.history] or found
-        own = [part for part in found if part.parent == node.id]
-        chosen = own or found
-        return chosen[0] if len(chosen) == 1 else None
-
     def _asked_about(self, clause: Clause, kind: str, name: str, *, gone: bool | None) -> TaskNode | None:
         """What a question is about."""
         if name:
@@ -418,10 +393,12 @@ class Questions(Reckoning):
             )
             if found is None and kind in ("why", "before", "history", "ever"):
                 found = self._once_called(name)
+            if found is None and kind in ("value", "before", "history"):
+                found = self._slot_called(name)
             return found or (self.topic() if kind == "claim" and one(clause, "VPO") else None)
         if clause.all("W"):
             return self.place(clause)
-        slot = one(clause, "S")
+        slot = _ASKING.sub("", one(clause, "S"))
         if slot and kind in ("value", "before", "history", "claim"):
             topic = self.topic()
             if topic is not None and any(

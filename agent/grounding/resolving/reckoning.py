@@ -55,6 +55,10 @@ _WE = re.compile(
     r"|\bwe(?:['’]re| are)\W*$|\b(?:headcount|coming|attending|invited|turning up|signed up)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_COMING = re.compile(r"\b(?:com(?:e|es|ing)|attend\w*|invited|expect\w*|turn(?:ing)? up)\b", re.IGNORECASE)
+_HOW_MANY_PEOPLE = re.compile(
+    r"\bhow many (?:people|persons|folks?|ppl|helpers|volunteers|of us)\b", re.IGNORECASE
+)
 _LEFT = re.compile(
     r"\b(?:left|more|remain(?:s|ing)?|to go|to do|still|outstanding|pending|undone|unfinished|open)\b",
     re.IGNORECASE,
@@ -120,6 +124,11 @@ class Reckoning(Counting):
 
     def _unsure_of(self, clause: Clause, noun: str, base: TaskNode | None) -> None:
         """What is not known, or would have to be worked out: says so, and which numbers there are."""
+        if base is not None and _HOW_MANY_PEOPLE.search(clause.text) and not _BEYOND.search(clause.text):
+            root = self.graph.root(base.id)  # there is no list of them, nor a number: who has what
+            helps = not _COMING.search(clause.text) and any(map(is_assignee, self.graph.subtree(root.id)))
+            self._act("ask", task=root.id, slot="who" if helps else "people", asked=Asked(kind="value"))
+            return
         told: Sequence[TaskNode] = ()
         for whole in self._wholes_of(base):
             held = self.listed(whole) if noun and not _BEYOND.search(clause.text) else []
