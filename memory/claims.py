@@ -133,7 +133,7 @@ def _state_verdict(graph: TaskGraph, question: Question, keys: tuple[str, ...]) 
 
 
 def _ready_verdict(graph: TaskGraph, keys: tuple[str, ...]) -> Verdict:
-    """Whether the tasks can begin: those that can not are told of first."""
+    """Whether the tasks can begin: those that cannot come first."""
     waiting = [key for key in keys if graph[key].status != "done" and graph.waits_for(key)]
     node = graph[(waiting or keys)[0]]
     kind: Literal["never", "holds"] = "never" if waiting else "holds"

@@ -1,4 +1,4 @@
-"""A folder that processes use in turn: who holds it lets go when another one asks, and nobody here is at it.
+"""A folder that processes use in turn: its holder releases it when asked, unless it is in use here.
 
 Two files of locks: who has the first, `.lock`, may use the folder; who wants it waits for it with the second,
 `.next`, in hand. So the holder sees that it is asked, the next in line is one alone, and a process that dies

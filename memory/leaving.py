@@ -88,7 +88,7 @@ def bring_back(change: Change, tasks: Iterable[TaskNode]) -> None:
 
 
 def refuse_taken(graph: TaskGraph, back: Collection[str]) -> None:
-    """Refuse tasks that came back where another holds their slot by now."""
+    """Refuse tasks that would come back to a slot that another holds now."""
     came = set(back)
     for parent in dict.fromkeys(graph[key].parent for key in back):
         held: dict[str, TaskNode] = {}

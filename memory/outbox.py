@@ -272,7 +272,7 @@ class Outbox:
         What fails stays, with the error. After so many seconds no further batch is begun.
 
         Raises:
-            OutboxError: another process is at it and does not come to an end.
+            OutboxError: another process uses it and does not finish.
         """
         moved = failed = 0
         until = monotonic() + seconds

@@ -72,7 +72,7 @@ _COARSE: dict[Event, float] = {"completed": 1, "uncorrected": 1, "approved": 1, 
 
 
 def outcome(events: Iterable[Event]) -> Outcome | None:
-    """How a unit of work went, from what happened to it; None as long as nothing tells.
+    """How a unit of work went, from what happened to it; None as long as that is not known.
 
     Explicit feedback (`good`, `bad`) overrides all else, the last word of it counts. Then what the user did:
     one correction, rejection or undo outweighs a confirmation, which may be of what was corrected. Then the

@@ -1,4 +1,4 @@
-"""Turns into new facts: from the changes of their tasks, and from what a model tells of them. Pure."""
+"""Turns into new facts: from the changes of their tasks, and from what a model says of them. Pure."""
 
 from __future__ import annotations
 

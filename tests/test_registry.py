@@ -335,17 +335,17 @@ def test_tools_that_are_always_there_come_first_and_are_not_searched() -> None:
     assert len(set(names)) == 3
 
 
-@given(mine=st.integers(0, 19), limit=st.integers(1, 25))
+@given(mine=st.integers(0, 7), limit=st.integers(1, 10))
 def test_tools_of_others_before_those_that_may_be_used(mine: int, limit: int) -> None:
     words = ["hotel in Bergen with a view"]  # all of the others match better than mine
     tools = [
         named(f"t{number}", "Looks a hotel in Bergen up." if number != mine else "Waters plants.",
               users=["ana"] if number == mine else ["bob"])
-        for number in range(20)
+        for number in range(8)
     ]  # fmt: skip
     registry = Registry(tools, hybrid)
     assert registry.select(words[0], limit, user="ana") == (f"t{mine}",)
-    assert len(registry.select(words[0], limit, user="bob")) == min(limit, 19)
+    assert len(registry.select(words[0], limit, user="bob")) == min(limit, 7)
     assert registry.select(words[0], limit, user="eve") == ()
 
 

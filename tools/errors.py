@@ -41,7 +41,7 @@ INTERRUPT = "__interrupt__"  # where a LangGraph graph gives what it waits for
 
 
 def stopped_to_ask(interrupts: Iterable[Any]) -> ToolError:
-    """What is told of a graph inside a tool that waits for an answer: nobody here can give one."""
+    """The error of a tool whose graph waits for an answer: nobody here can give one."""
     asked = [getattr(one, "value", one) for one in interrupts]
     said = [str(one.get("question", one) if isinstance(one, Mapping) else one) for one in asked]
     question = "; ".join(said)[:300]

@@ -80,7 +80,7 @@ class Spending(BaseCallbackHandler):
 
 
 def _name(run_info: dict[str, Any]) -> str:
-    """What LangChain tells of which model is asked."""
+    """The name of the model that is asked, from what LangChain passes to callbacks."""
     given, metadata = run_info.get("invocation_params") or {}, run_info.get("metadata") or {}
     names = (metadata.get("ls_model_name"), given.get("model"), given.get("model_name"))
     return next((name for name in names if isinstance(name, str) and name), UNKNOWN)

@@ -211,7 +211,7 @@ def finish(state: ActState, runtime: Runtime[Any]) -> Update:
 
 
 def _working_state(state: ActState, runtime: Runtime[Any]) -> tuple[Acting, TaskGraph]:
-    """What the run works with, and the tasks as they are by now."""
+    """What the run works with, and the tasks as the calls so far have left them."""
     acting: Acting = runtime.context
     acting.shared.restore(state.get("variables", {}))
     changed = state.get("changed", {})

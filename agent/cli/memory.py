@@ -290,7 +290,7 @@ def opened_memory(user: str) -> Iterator[LongTerm]:
 
 @contextmanager
 def _longterm(given: Settings) -> Iterator[LongTerm]:
-    """Long-term memory; another process that is at it is waited for, as long as for a thread, and told of."""
+    """Long-term memory; another process that uses it is waited for, as long as for a thread, with notice."""
     from taskloom.agent.graph.wiring import longterm_of
 
     longterm = longterm_of(given, wait=given.lock_timeout, notify=_notice)

@@ -135,7 +135,7 @@ def converse(opening: Opening, keyboard: Keyboard, out: Console, at: Place) -> N
 
 
 def _ready(opening: Opening, out: Console, home: Path) -> Chat | None:
-    """The talk; where it cannot be had that is told, and one can try again."""
+    """The talk; if it cannot be opened that is said, and one can try again."""
     try:
         return opening.talk()
     except Exception as error:  # which of them can be told, `explain` says; all others go on

@@ -74,7 +74,7 @@ def task_tree(graph: TaskGraph, before: TaskGraph | None = None, *, gone: bool =
 
     Args:
         graph: the tasks.
-        before: the tasks some time ago; what changed since is marked, and what left since is shown once more.
+        before: the tasks some time ago; what changed since is marked, and what left since is shown, too.
         gone: show also what is on hold or removed.
     """
     marks = (

@@ -86,7 +86,7 @@ def build_graph(
 
 
 def _announcing(name: str, node: Callable[..., Any]) -> Callable[..., Any]:
-    """A node that tells what it is at; the act node does so by itself, of each call."""
+    """A node that says what it is doing; the act node does so by itself, for each call."""
 
     def run(state: State, runtime: Runtime[Context]) -> Any:
         runtime.stream_writer({"node": name, "doing": DOING[name]})

@@ -30,7 +30,7 @@ _FILES = "SELECT file FROM pragma_database_list WHERE name = 'main'"  # '' for o
 
 
 class ThreadBusyError(RuntimeError):  # of the kinds whose words a server passes on
-    """Another run is at work on the thread, and was for longer than one waits; nothing was written."""
+    """Another run works on the thread, for longer than this one waits; nothing was written."""
 
     @classmethod
     def on(cls, thread: str, waited: float) -> Self:

@@ -177,7 +177,7 @@ class _Briefing:
         return [*dict.fromkeys(node.id for key in keys for node in self.graph.subtree(key) if node.active)]
 
     def _formerly(self) -> Iterator[str]:
-        """The former states that a question is about, where no event or verdict tells of the task."""
+        """The former states that a question is about, where no event or verdict is about the task."""
         if any(answer.events or answer.question.act for answer in self.brief.answers):
             return
         verdicts = [answer.verdict for answer in self.brief.answers if answer.verdict]

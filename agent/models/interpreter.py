@@ -25,7 +25,7 @@ REPAIRS = 2
 
 
 class ModelInterpreter:
-    """Reads an utterance with one model call; where that cannot be had, by the fallback, and says so."""
+    """Reads an utterance with one model call; if that fails, by the fallback, and says so."""
 
     def __init__(self, chat: ChatModel, fallback: Interpreter) -> None:
         self.chat, self.fallback = chat, fallback
@@ -50,7 +50,7 @@ class ModelInterpreter:
         """Read one utterance by the model alone; the meter counts the requests.
 
         Raises:
-            ModelFault: it cannot be had, or not in the form of steps.
+            ModelFault: there is no answer, or none in the form of steps.
         """
         reading = self._read(utterance, view, meter)
         self.chat.reported.over("read")

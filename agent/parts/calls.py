@@ -106,7 +106,7 @@ class _Unclear(Exception):
 
 
 def refusal(error: ValidationError) -> str:
-    """What is told of a call with arguments that it does not take: the first fault, with its place."""
+    """The reply to a call with arguments that it does not take: the first fault, with its place."""
     first = error.errors(include_url=False, include_input=False)[0]
     return f"refused: {'.'.join(map(str, first['loc']))}: {first['msg']}"
 

@@ -1,6 +1,6 @@
 """A user's folder /memories, worked on by the commands of Claude's memory tool.
 
-The commands, and what is told of them, are those of Anthropic's tool `memory_20250818`, as its SDK carries
+The commands, and the replies to them, are those of Anthropic's tool `memory_20250818`, as its SDK carries
 them out on a disk. Here it is done in the database of the outbox: no path leads out of the user's folder.
 """
 
@@ -80,7 +80,7 @@ COMMANDS: dict[str, type[_Command]] = {
 
 
 class MemoryFolder:
-    """The folder of one user. Any number of processes may be at work on it; nothing is lost."""
+    """The folder of one user. Any number of processes may use it at once; nothing is lost."""
 
     def __init__(
         self, files: Files, *, user: str, views: Mapping[str, Callable[[], str]] | None = None

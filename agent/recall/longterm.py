@@ -308,7 +308,7 @@ class LongTerm:
         return what == "all"
 
     def _note(self, session: Session, *, beside: bool = False) -> None:
-        """Queue what a session tells of its turns, if the last of them tell something.
+        """Queue the facts that a session gives, if its last turns give any.
 
         beside: only what the user said beside the tasks, for a question in the session itself.
         """

@@ -130,7 +130,7 @@ class Recordings:
             shots: what is seen.
             file: where it is, to be looked at; None where it has no pictures.
             captions: of its shots.
-            progress: is told what it is at.
+            progress: is called with what is being done.
 
         Raises:
             ToolError: there is nothing in it.

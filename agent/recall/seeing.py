@@ -41,7 +41,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Captions:
-    """Captions of shots. by: the model. missing: how many could not be had; why: what went wrong last."""
+    """Captions of shots. by: the model. missing: how many could not be made; why: what went wrong last."""
 
     texts: Mapping[Shot, str] = field(default_factory=dict)
     by: str = ""
@@ -107,14 +107,14 @@ def captioned(
 ) -> Captions:
     """Captions of all shots that do not look like an earlier one.
 
-    What cannot be had is left out; where several in a row cannot, the rest is.
+    A caption that cannot be made is left out; after several in a row, so is the rest.
 
     Args:
         path: the recording.
         shots: all of its shots.
         eyes: the model.
         by: what it is called.
-        progress: is told what it is at.
+        progress: is called with what is being done.
 
     Raises:
         ToolError: there are no shots.

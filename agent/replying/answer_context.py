@@ -15,7 +15,7 @@ from .naming import INLINE, Names, bullets
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """The tasks that answers are told of, and what they are called; graph is the one after the turn."""
+    """The tasks that answers speak of, and their names; graph is the one after the turn."""
 
     graph: TaskGraph
     names: Names

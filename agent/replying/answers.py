@@ -44,7 +44,7 @@ _ANSWERS: dict[str, Callable[[AnswerContext, Answer, list[TaskNode]], list[str]]
 
 
 def answer_pieces(answer: Answer, graph: TaskGraph, names: Names) -> list[str]:
-    """The pieces of one answer, a verdict before what is told of the tasks; graph: the one after the turn."""
+    """The pieces of one answer, a verdict before the rest; graph: the one after the turn."""
     context = AnswerContext(graph, names)
     nodes = [graph[key] for key in answer.tasks if key in graph]
     kind = answer.question.kind

@@ -18,7 +18,7 @@ from .naming import Names, same
 
 
 class Changes:
-    """Tells of the changes of one turn; graph is the one after it."""
+    """Words the changes of one turn; graph is the one after it."""
 
     def __init__(self, turn: Turn, graph: TaskGraph, names: Names) -> None:
         self.turn, self.graph, self.names = turn, graph, names

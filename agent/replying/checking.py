@@ -235,7 +235,7 @@ def _is_former(before: str, after: str) -> bool:
 
 
 def _gave_way(term: str, before: str, after: str, graph: TaskGraph) -> bool:
-    """Whether "from X to Y" tells of a change: Y is what a task holds that held X before."""
+    """Whether "from X to Y" describes a change: Y is what a task holds that held X before."""
     follows = _TO.match(after)
     if not follows or not re.search(r"\bfrom\W*$", before, re.IGNORECASE):
         return False

@@ -99,7 +99,7 @@ _POINTS = frozenset(
 class Basis:
     """What bears out that something was done: a tool's act, the user's words, a task that is done.
 
-    kinds: stems of the verbs it tells of, one for verbs that mean the same. stems: those of all its words.
+    kinds: stems of the verbs in it, one for verbs that mean the same. stems: those of all its words.
     """
 
     kinds: frozenset[str]
@@ -193,7 +193,7 @@ def _claims(word: str, clause: str, verbs: frozenset[str]) -> bool:
 
 
 def _borne_out(verb: str, about: str, found: Iterable[Basis]) -> bool:
-    """Whether something tells of such an act, on one of the things that the clause names."""
+    """Whether something bears out such an act, on one of the things that the clause names."""
     kind = _kin(verb)
     things = {
         one

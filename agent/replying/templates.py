@@ -87,7 +87,7 @@ class _Reply:
         return list(dict.fromkeys([*notes, *(lines or [self._small_talk()])]))
 
     def _without(self, given: AbstractSet[str]) -> Turn:
-        """The turn without what else is told of results: that they were opened, or are out of date."""
+        """The turn without the changes that results caused: opened tasks, results out of date."""
         kept = []
         offered = self.turn.question is not None and is_rerun_offer(self.turn.question)
         for change in self.turn.changes:

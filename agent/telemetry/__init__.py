@@ -1,1 +1,1 @@
-"""What a process tells of its work to those who run it; no text of a user's by itself."""
+"""What a process reports of its work to those who run it; no text of a user's by itself."""

@@ -147,7 +147,7 @@ class Span:
 
 
 class Observer(Protocol):
-    """Is told of spans, by any thread of execution."""
+    """Receives spans, from any thread of execution."""
 
     def begin(self, span: Span) -> None:
         """It begins, within what is current."""

@@ -103,7 +103,7 @@ def _text(value: Any) -> str:
 
 
 def provider_of() -> trace.TracerProvider:
-    """Where spans go: to the application's provider, if it has one by now."""
+    """Where spans go: to the application's provider, if it has set one."""
     found = trace.get_tracer_provider()
     return _own() if isinstance(found, trace.ProxyTracerProvider) else found
 

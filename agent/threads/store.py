@@ -311,8 +311,8 @@ class Threads:
     def prune(self, thread: str, keep: Keep, *, dry: bool = False) -> Pruned:
         """Delete old checkpoints of a thread; killed midway, all of them are there or none.
 
-        Its state is as before, with all messages and the whole history of its tasks. What cannot be had any
-        more is the state as it was then.
+        Its state is as before, with all messages and the whole history of its tasks. Only going back to
+        former states is lost.
 
         Args:
             thread: the thread.

@@ -115,7 +115,7 @@ class Taskloom:
 
         Raises:
             ForeignThreadError: the thread is another user's.
-            ThreadBusyError: another process is at work on the thread.
+            ThreadBusyError: another process works on the thread.
         """
         words = utterance.encode("utf-8", "replace").decode()  # a lone surrogate cannot be stored
         return self._turn({"messages": [HumanMessage(words)]}, thread, context, ask, show)
@@ -127,7 +127,7 @@ class Taskloom:
 
         Raises:
             GraphError: not an export, or one of an unsound graph.
-            ThreadBusyError: another process is at work on the thread.
+            ThreadBusyError: another process works on the thread.
         """
         ThreadExport.from_json(text)
         return self._turn({"load": text}, thread, context, ask, None)
@@ -136,7 +136,7 @@ class Taskloom:
         """Say whether the last change was right: it counts more than what the words after it tell.
 
         Raises:
-            ThreadBusyError: another process is at work on the thread.
+            ThreadBusyError: another process works on the thread.
         """
         return self._turn({"feedback": "good" if good else "bad"}, thread, context, None, None)
 
@@ -151,7 +151,7 @@ class Taskloom:
 
         Raises:
             ForeignThreadError: the thread is another user's.
-            ThreadBusyError: another process is at work on the thread.
+            ThreadBusyError: another process works on the thread.
             UndecidedError: its last turn waits for an approval.
         """
         context = context or Context()

@@ -77,5 +77,5 @@ class ThreadExport(BaseModel):
         return [HumanMessage(m.text) if m.role == "user" else AIMessage(m.text) for m in self.messages]
 
     def last_turn(self) -> int:
-        """The number of the newest turn that a task tells of; 0 without tasks."""
+        """The number of the newest turn in the history of a task; 0 without tasks."""
         return max((state.turn for node in self.graph.values() for state in node.states()), default=0)

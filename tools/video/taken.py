@@ -44,7 +44,7 @@ def taken(
         transcript: of the recording; without one that beside it is taken, of its name, else a track of text
             inside of it, else what the endpoint makes of its sound.
         endpoint: what transcribes.
-        progress: is told what it is at, and what is left out.
+        progress: is called with what is being done, and what is left out.
 
     Raises:
         ToolError: nothing tells what is said, and there are no pictures; or what tells it cannot be used.
