@@ -20,7 +20,7 @@ from pathlib import Path
 
 from lines import Dialogue, LineError, Turn, read_text
 
-from taskloom.agent.grounding.resolving.resolver import bare
+from taskloom.agent.grounding.resolving.scoring import bare
 from taskloom.agent.reading.heard import listed
 
 FORMS = Path(__file__).parent / "forms"

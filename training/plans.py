@@ -22,7 +22,7 @@ import gold
 from forms import Kind, Slot
 from lines import LineError, Turn, read_text
 
-from taskloom.agent.grounding.resolving.resolver import bare, content
+from taskloom.agent.grounding.resolving.scoring import bare, content
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.replying.templates import TemplateResponder
 from taskloom.agent.turn.brief import Brief

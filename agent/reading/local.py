@@ -16,7 +16,7 @@ from taskloom.agent.grounding.asking_first import question_before
 from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.grounding.resolving.assemble import Assembled, assemble, assemble_each
 from taskloom.agent.grounding.resolving.people import ME
-from taskloom.agent.grounding.resolving.resolver import content
+from taskloom.agent.grounding.resolving.scoring import content
 from taskloom.agent.language.statements import tells
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, TOO_MUCH, clip

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from taskloom.agent.grounding.resolving.resolver import content
+from taskloom.agent.grounding.resolving.scoring import content
 from taskloom.agent.language.wording import DID_YOU_MEAN
 from taskloom.agent.turn.reading import View
 from taskloom.memory.operations import Inactivate, Remove, apply

@@ -17,7 +17,7 @@ from taskloom.memory.words import words
 from .giving import NOUNS
 from .plain import words_outside
 from .reckoning import Reckoning
-from .resolver import content
+from .scoring import content
 
 _ASKED_KINDS = (
     (re.compile(r"\bhow much\b", re.IGNORECASE), ("amount", "count", "duration")),

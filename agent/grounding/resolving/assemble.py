@@ -17,7 +17,7 @@ from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip, word_set
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.held import tasks_named
-from taskloom.agent.plan.roles import is_fact, is_member, is_slot
+from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.reading import View
@@ -44,7 +44,7 @@ from .plain import (
     words_outside,
 )
 from .questions import Questions
-from .resolver import POINTING, bare, content
+from .scoring import POINTING, bare, content
 from .shifting import Shifting, is_relative
 from .spans import made_whole, of_one_item
 from .splitting import Splitting
@@ -324,7 +324,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         if len(clause.all("V")) == 1 and is_relative(clause.all("V")[0]):
             self._read_shift(clause)
             return
-        if self._tells_facts(clause):
+        if self.tells_facts(clause):
             return
         all_of = self.says_all(one(clause, "T"))
         asked = self._slot_in_question(clause)
@@ -343,31 +343,6 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             self._set_one(node, told, clause, named=bool(clause.all("S")))
         for told in self._people(clause) if clause.all("T") or _HAS.search(clause.text) else ():
             self._act("set", task=self.task_of(self.graph[node.id]).id, details=(told,))
-
-    def _tells_facts(self, clause: Clause) -> bool:
-        """Carry out a clause of values that are of no task, where nothing else is spoken of.
-
-        'My surname is Meyer', said of no plan, is a fact of its own; said again it has a new value.
-        """
-        if clause.all("TIW") or ((topic := self.topic()) is not None and not is_fact(topic)):
-            return False
-        told = self._details(clause)
-        for one_told in told:
-            named = set(content(one_told.slot.replace("_", " ")))
-            facts = [node for node in self.graph.parts(None) if is_fact(node)]
-            facts = [node for node in facts if node.turn != self.view.turn]  # of this very message are others
-            same = [node for node in facts if named == set(content(node.title))] or [
-                node for node in facts
-                if named < set(content(node.title)) and kind_held(node) == kind_of(one_told.value)
-            ]  # fmt: skip
-            if not clause.all("S") and topic is not None:
-                kind = kind_of(one_told.value)
-                same = same or [node for node in (topic, *facts) if kind_held(node) == kind][:1]
-            if same:
-                self._act("set", task=same[0].id, value=one_told.value)
-            else:
-                self._act("task", slot=one_told.slot, value=one_told.value)
-        return bool(told)
 
     def _by_thing(self, clause: Clause) -> Clause:
         """A clause of one value, 'make it 100 sausages', as about what it counts, where the plan has that."""

@@ -17,7 +17,7 @@ from taskloom.memory.tasks import TaskNode
 
 from .owning import Owning
 from .plain import asked_of, one, right_before
-from .resolver import NAMED, POINTING, SURE, bare, content
+from .scoring import NAMED, POINTING, SURE, bare, content
 
 _WORK_OF = re.compile(
     r"(?:all (?:of )?)?(\w+)['’]s (?:part|share|half|bit|work|tasks?|jobs?|shifts?|duties|turn)",

@@ -15,7 +15,7 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
 from .giving import Giving
-from .resolver import bare, content
+from .scoring import bare, content
 
 _OF_PEOPLE = re.compile(
     r"\b(?:we|us|people|persons?|folks?|ppl|heads?|headcount|guests?|kids|coming|attending|going|joining|invited"

@@ -22,7 +22,7 @@ from taskloom.memory.words import words
 from .giving import NOUNS, Giving
 from .people import ME, SOMEBODY
 from .plain import one
-from .resolver import POINTING, bare, content
+from .scoring import POINTING, bare, content
 
 _EVERYWHERE = re.compile(
     r"\b(?:every\w*|all|any|anything|anywhere|each|throughout|wherever)\b", re.IGNORECASE

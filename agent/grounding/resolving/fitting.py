@@ -26,7 +26,7 @@ from taskloom.memory.words import STOP, words
 
 from .hinting import Hinting
 from .plain import one
-from .resolver import POINTING, content
+from .scoring import POINTING, content
 
 _MENDS = re.compile(
     r"^(?:[\w ]{1,20}:)?\W*(?:(?:hm+|oh|ah|ok|okay|well|hey|so|um|uh|and|but)\b\W*)*"

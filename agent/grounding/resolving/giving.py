@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
+from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import singular, slot_name
 from taskloom.agent.plan.held import stems_in, tasks_having
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_fact, is_member, is_slot
-from taskloom.agent.plan.topic import share_named
+from taskloom.agent.plan.topic import kind_held, share_named
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.present import bare_name, is_person
@@ -25,7 +26,7 @@ from .plain import (
     one,
     short_title,
 )
-from .resolver import POINTING, bare, content
+from .scoring import POINTING, bare, content
 
 _ALL = re.compile(
     r"(?:everything|all|the lot|lot|the rest|both|whole (?:lot|thing)|(?:the )?others?|rest|each"
@@ -315,3 +316,28 @@ class Giving(People):
                 if len(some) == number or (pool is lately and len(some) > number):
                     return some[: int(number)]
         return []
+
+    def tells_facts(self, clause: Clause) -> bool:
+        """Carry out a clause of values that are of no task, where nothing else is spoken of.
+
+        'My surname is Meyer', said of no plan, is a fact of its own; said again it has a new value.
+        """
+        if clause.all("TIW") or ((topic := self.topic()) is not None and not is_fact(topic)):
+            return False
+        told = self._details(clause)
+        for one_told in told:
+            named = set(content(one_told.slot.replace("_", " ")))
+            facts = [node for node in self.graph.parts(None) if is_fact(node)]
+            facts = [node for node in facts if node.turn != self.view.turn]  # of this very message are others
+            same = [node for node in facts if named == set(content(node.title))] or [
+                node for node in facts
+                if named < set(content(node.title)) and kind_held(node) == kind_of(one_told.value)
+            ]  # fmt: skip
+            if not clause.all("S") and topic is not None:
+                kind = kind_of(one_told.value)
+                same = same or [node for node in (topic, *facts) if kind_held(node) == kind][:1]
+            if same:
+                self._act("set", task=same[0].id, value=one_told.value)
+            else:
+                self._act("task", slot=one_told.slot, value=one_told.value)
+        return bool(told)

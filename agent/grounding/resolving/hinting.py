@@ -18,7 +18,7 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
 from .joining import Joining
-from .resolver import POINTING, bare, content
+from .scoring import POINTING, bare, content
 
 _THERE = ("set", "shift", "done", "hold", "remove", "reopen")  # acts on what is in the plan
 _OF_IT = ("set", "shift", "rename", "assign")

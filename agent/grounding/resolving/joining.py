@@ -14,7 +14,8 @@ from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import STOP, words
 
-from .resolver import Resolver, bare, content
+from .resolver import Resolver
+from .scoring import bare, content
 
 _BETWEEN = re.compile(
     r"\s*(?:\b(?:of|for|at|to|with)\b)?\s*(?:\b(?:the|my|our|this|that)\b)?\s*", re.IGNORECASE

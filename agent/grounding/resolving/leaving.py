@@ -23,7 +23,7 @@ from taskloom.memory.words import STOP, words
 from .giving import NOUNS
 from .owning import Owning
 from .plain import one, words_outside
-from .resolver import POINTING, bare, content
+from .scoring import POINTING, bare, content
 from .spans import partly
 
 _PROGRESS = frozenset(("progress", "status", "state"))

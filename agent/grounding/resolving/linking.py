@@ -15,7 +15,7 @@ from taskloom.memory.tasks import TaskNode
 
 from .giving import Giving
 from .plain import items_of, one
-from .resolver import POINTING, bare, content
+from .scoring import POINTING, bare, content
 
 _AFTER = re.compile(
     r"\b(?:after|once|until|when|as soon as|following)\W+(?:the\s+|my\s+|our\s+)?$", re.IGNORECASE

@@ -20,7 +20,7 @@ from taskloom.memory.words import STOP, words
 
 from .fitting import OF_KIND, Fitting
 from .plain import right_before, words_outside
-from .resolver import bare
+from .scoring import bare
 
 ASKED_FOR = (
     (re.compile(r"\bwho\b", re.IGNORECASE), "who"),

@@ -23,7 +23,7 @@ from .fitting import changes
 from .giving import Giving
 from .people import SOMEBODY
 from .plain import one
-from .resolver import POINTING, bare, content
+from .scoring import POINTING, bare, content
 
 
 class Owning(Giving):

@@ -11,7 +11,7 @@ from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail
 
 from .naming import Naming
-from .resolver import bare
+from .scoring import bare
 
 SOMEBODY = word_set("he she him her his hers himself herself")
 ME = word_set("i me my mine myself") | {"yours truly", "muggins"}

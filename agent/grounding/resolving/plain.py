@@ -13,7 +13,7 @@ from taskloom.agent.language.words import singular
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail
 
-from .resolver import POINTING, bare, content
+from .scoring import POINTING, bare, content
 
 _EMPTY = word_set("the a an in on at to of for and by with from or no not is are was it's its up")
 _BEFORE = word_set("before until till after")  # 'before' 'sunday'

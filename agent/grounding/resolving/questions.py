@@ -23,7 +23,7 @@ from .asked_slots import AskedSlots
 from .giving import NOUNS
 from .naming import ASKED_FOR
 from .plain import one, words_outside
-from .resolver import POINTING, content
+from .scoring import POINTING, content
 
 _OF_A_THING = re.compile(
     r"\s+(?:costs?|prices?|comes?|starts?|arrives?|times?|dates?|be|going to be)$", re.IGNORECASE

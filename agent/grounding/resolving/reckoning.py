@@ -22,7 +22,7 @@ from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import STOP, words
 
 from .counting import TOGETHER, Counting
-from .resolver import POINTING, bare, content
+from .scoring import POINTING, bare, content
 
 _ASKING = re.compile(
     r"^(?:(?:and|so|or|then)\s+)*(?:how (?:many|much|long)|what|which|whose|the number of|number of|all)\b"

@@ -23,7 +23,7 @@ from taskloom.memory.words import words
 
 from .giving import Giving
 from .plain import one, right_before, words_outside
-from .resolver import POINTING, bare, content
+from .scoring import POINTING, bare, content
 
 _LESS = re.compile(
     r"\b(?:earlier|sooner|less|fewer|off|down|cheaper|shorter|minus|forward|ahead|prepone\w*|reduc\w*|cut|knock"

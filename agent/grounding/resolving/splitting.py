@@ -21,7 +21,7 @@ from taskloom.memory.tasks import TaskNode
 from .giving import Giving
 from .people import ME
 from .plain import one, words_outside
-from .resolver import POINTING, bare, content
+from .scoring import POINTING, bare, content
 
 _REST = re.compile(r"(?:the )?(?:rest|(?:other|remaining)(?:s|\b)|every(?:one|body) else)", re.IGNORECASE)
 _EVERYBODY = re.compile(r"(?:all|every)\s*(?:\w+|of (?:us|them|you))?", re.IGNORECASE)
