@@ -1,6 +1,6 @@
 """Questions on generated clips, with the recorded replies of a reader who saw the prompts and the frames.
 
-`recordings/looking/trial.json` has five clips of `benchmarks/clips.py`, each with a transcript, and fifteen
+`recordings/looking/trial.json` has ten clips of `benchmarks/clips.py`, each with a transcript, and thirty
 questions that a script drew from their truth: of each all requests, with what was shown in them and what was
 replied. The reader did not know the truth.
 """
@@ -37,13 +37,14 @@ def longterm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LongTerm]:
     folder = tmp_path_factory.mktemp("trial")
     opened = longterm_of(Settings(home=folder / "home"))
     assert opened is not None
-    for number, clip in enumerate(TRIAL["clips"], 1):
-        file = folder / f"clip{number}.mp4"
+    for number, clip in enumerate(TRIAL["clips"]):
+        file = folder / str(number) / clip["name"]
+        file.parent.mkdir()
         clips.write(clips.clip(clip["seed"]), file)
         clips.world.cache_clear()
         file.with_suffix(".srt").write_text("\n".join(clip["transcript"]), encoding="utf-8")
         held = taken(file)
-        Recordings(opened, str(number - 1)).add(file.name, digest_of(file), held.lines, held.shots, file=file)
+        Recordings(opened, str(number)).add(file.name, digest_of(file), held.lines, held.shots, file=file)
     yield opened
     opened.close()
 
@@ -88,4 +89,4 @@ def test_a_reader_of_frames_answers_as_recorded(longterm: LongTerm, subtests: py
                 assert is_right(found, given["truth"])
             requests += len(server.requests)
             pictures += sum(len(images(one)) for one in server.requests if isinstance(shown(one), list))
-    assert (len(TRIAL["questions"]), requests, pictures) == (15, 52, 176)
+    assert (len(TRIAL["questions"]), requests, pictures) == (30, 103, 346)

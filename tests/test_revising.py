@@ -62,6 +62,8 @@ COURSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("On how many occasions does Ana mention the trip?", "1 time: 00:10.", (TRIP,)),
     ("What is the number of speakers?", "1: Ana.", (TRIP,)),
     ("How many folk are talking?", "1: Ana.", (TRIP,)),
+    ("What does the paint for the hall cost?", "says so.", (HALL,)),
+    ("How much money is left for the hall?", "says so.", (HALL,)),
     ("How many speakers does the recording have?", "1: Ana.", (TRIP,)),
 )  # fmt: skip
 

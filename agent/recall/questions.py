@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from taskloom.memory.ranking import stems
 from taskloom.memory.words import STOP, fold
@@ -92,6 +91,7 @@ _ASKING = """
     line lines sentence word words job task matter all else far whereabouts folk folks them us occasions due
     earliest reference references mention
 """
+_LITTLE = STOP | frozenset(_ASKING.split())
 _NEEDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|total|pay(?:s|ing)?|paid|owe"
                          r"|spent|spend(?:s|ing)?|charg(?:e|ed|es|ing)|expensive"
@@ -109,25 +109,9 @@ _LEADING = _ARTICLES | frozenset(
 )
 _DO = frozenset(("do", "does", "did"))
 _BEHIND_VERB = frozenset(
-    (
-        "up",
-        "out",
-        "in",
-        "on",
-        "off",
-        "over",
-        "to",
-        "at",
-        "from",
-        "for",
-        "by",
-        "with",
-        "first",
-        "last",
-        "now",
-        "next",
-    )
+    ("up", "out", "in", "on", "off", "over", "to", "at", "from", "for", "by", "with", "first", "last", "now")
 )
+_JOINING = frozenset(("of", "for", "on", "about", "with", "in", "at", "from", "to"))
 _NEEDING = frozenset(
     ("cost", "costs", "price", "prices", "pay", "pays", "paid", "spend", "settle", "settled", "day", "days",
      "date", "dates", "euros", "expensive", "number", "amount")
@@ -183,13 +167,21 @@ def asked_in(question: str, speakers: Sequence[str]) -> Asked:
 def loosely(asked: Asked) -> Asked | None:
     """The same question by the last thing that it names, whatever else it says.
 
-    None where that is not enough: neither a kind of value is asked for nor who, when or how often.
+    None where that is not enough: of a value that is asked for the rest tells which.
     """
     things = _things(asked.text, done=asked.kind == "who")
-    if not things or (asked.kind == "value" and asked.need is None):
+    if not things or asked.kind == "value" or _are_joined(asked.text, things[-2:]):
         return None
-    last = stems_of(" ".join(things[-1]))
-    return replace(asked, words=last, subject=last, phrase=tuple(stems(" ".join(things[-1]))))
+    last = " ".join(things[-1].words)
+    return replace(asked, words=stems_of(last), subject=stems_of(last), phrase=tuple(stems(last)))
+
+
+def _are_joined(question: str, things: Sequence[_Thing]) -> bool:
+    """Whether there are two things, of which one tells which other is meant: "the paint for the hall"."""
+    if len(things) < 2:
+        return False
+    between = WORD.findall(question)[things[0].end : things[1].start]
+    return _JOINING.issuperset(map(fold, between))
 
 
 def _kind(question: str) -> Kind:
@@ -207,38 +199,46 @@ def _parts(question: str, speakers: Iterable[str], kind: Kind) -> Asked:
     """What a question is about."""
     question = _PHRASES.sub(" ", question)
     shorter = _SHOWING.sub(" ", question)
-    if any(fold(word) not in _asking() for word in WORD.findall(shorter)):
+    if any(fold(word) not in _LITTLE for word in WORD.findall(shorter)):
         question = shorter
     who = next((one for one in speakers if one and _names(question, one)), None)
     subject = question if who is None else _without(question, who)
-    words = [word for word in WORD.findall(_TALK.sub(" ", subject)) if fold(word) not in _asking()]
+    words = [word for word in WORD.findall(_TALK.sub(" ", subject)) if fold(word) not in _LITTLE]
     words = [word for word in words if fold(word) not in _NEEDING] or words
     firm = [word for word in words if any(map(str.isdigit, word)) or (word[0].isupper() and len(word) > 1)]
     first = next(iter(WORD.findall(question)), "")
     need = next((name for name, form in _NEEDS if form.search(question)), None)
+    things = [word for thing in _things(subject, done=need is None) for word in thing.words]
     return Asked(
         text=question,
         kind=kind,
         need=need,
         past=_PAST.search(question) is not None,
         words=stems_of(" ".join(words)),
-        subject=stems_of(" ".join(chain.from_iterable(_things(subject, done=need is None))))
-        or stems_of(" ".join(words)),
+        subject=stems_of(" ".join(things)) or stems_of(" ".join(words)),
         firm=stems_of(" ".join(word for word in firm if word != first)),
         phrase=tuple(stem for word in words for stem in stems(word)),
         who=who,
     )
 
 
-def _things(question: str, *, done: bool) -> list[list[str]]:
+class _Thing(NamedTuple):
+    """Nouns of a question. start, end: the places of what leads to them and of what follows them."""
+
+    start: int
+    end: int
+    words: tuple[str, ...]
+
+
+def _things(question: str, *, done: bool) -> list[_Thing]:
     """The nouns after each "the", "many" or "about".
 
     done: with the verb before them, as in "order the flowers".
     """
     tokens = WORD.findall(question)
-    little = _asking() | _NEEDING | _LEADING
+    little = _LITTLE | _NEEDING | _LEADING
     plain = [fold(token) in little or _SAID.fullmatch(token) is not None for token in tokens]
-    found: list[list[str]] = []
+    found: list[_Thing] = []
     for at, token in enumerate(tokens):
         if fold(token) in _LEADING:
             ends = (n for n in range(at + 1, len(tokens)) if plain[n] or (n > at + 1 and _is_done(tokens[n])))
@@ -248,17 +248,13 @@ def _things(question: str, *, done: bool) -> list[list[str]]:
                 end -= 1  # "does the bus leave", "did the launch crop up"
             if end > at + 1:
                 verb = done and fold(token) in _ARTICLES and at and not plain[at - 1]
-                found.append([*tokens[at + 1 : end], *([tokens[at - 1]] if verb else [])])
+                found.append(_Thing(at, end, (*tokens[at + 1 : end], *([tokens[at - 1]] if verb else []))))
     return found
 
 
 def _is_done(word: str) -> bool:
     """Whether a word after a noun tells what is done to it: "the audit moved to"."""
     return word.endswith("ed") and len(word) > len("shed")
-
-
-def _asking() -> frozenset[str]:
-    return STOP | frozenset(_ASKING.split())
 
 
 def _names(question: str, speaker: str) -> bool:
