@@ -46,6 +46,7 @@ import psycopg  # noqa: E402
 from langchain_core.messages import HumanMessage  # noqa: E402
 from langgraph.checkpoint.memory import InMemorySaver  # noqa: E402
 from langgraph_sdk import get_client  # noqa: E402
+from langgraph_sdk.errors import InternalServerError  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
@@ -262,12 +263,12 @@ class Load:
 
 
 async def _tried(call: Callable[[], Awaitable[Any]]) -> Any:
-    """What a call gives that changes nothing when it is made again, as it is where a connection is cut."""
-    for _ in range(TRIES):
+    """What a call gives that changes nothing when it is made again, as where a connection is cut."""
+    for wait in range(TRIES):
         try:
             return await call()
-        except httpx.TransportError:
-            await asyncio.sleep(1)
+        except (httpx.TransportError, InternalServerError):
+            await asyncio.sleep(2**wait)
     return await call()
 
 

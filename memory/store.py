@@ -35,7 +35,7 @@ _PREFIX = "taskloom-"
 _NEXT = "-next"  # name of a collection that is being embedded anew
 _STREAM = "-stream"  # name of a collection without records, whose metadata have the user's stream
 _WARM = 15_000  # records kept in memory, over all users; about 4.5 KB each
-_OPENED = 16  # collections after which Chroma is opened anew: it lets go of none, and each takes 1 to 3 MB
+_OPENED = 8  # collections after which Chroma is opened anew: it lets go of none, and each takes 1 to 3 MB
 _PAGE = 500  # collections listed at a time
 _NAMED = 10_000  # marks in one query: SQLite takes some 30,000, but from here on to read all is faster
 

@@ -1,6 +1,7 @@
 """The plan in other agents: calls, LangChain's middleware, plain tools. A fake model scripts the agents."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +17,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
+from taskloom.agent.graph import build_graph, default_services
 from taskloom.agent.parts.calls import carry_out, next_turn
 from taskloom.agent.parts.channel import called, joined, merge_plan, todos
 from taskloom.agent.parts.middleware import TaskMemoryMiddleware
 from taskloom.agent.parts.prompt import plan_prompt
 from taskloom.agent.parts.tools import task_memory_tools
+from taskloom.agent.settings import Settings
 from taskloom.memory.retrieve import tokens
 from taskloom.memory.tasks import DEPTH, TaskGraph, TaskNode
 
@@ -272,6 +275,23 @@ def test_the_plan_answers_from_its_history() -> None:
     assert "replaced_by: blue" in answers[0]
     assert "turn 2 update: red -> blue" in answers[1]
     assert todos(graph) == [{"id": "t1", "content": "Colour: blue", "status": "completed"}]
+
+
+@pytest.mark.filterwarnings("ignore:This API is in beta")
+def test_the_graph_is_a_tool_of_an_agent_and_keeps_its_plan(tmp_path: Path) -> None:
+    own = build_graph(default_services(Settings(home=tmp_path, memory=False, model="")), checkpointer=True)
+    talk = own.as_tool(name="talk", description="Keeps a plan.", arg_types={"messages": list})
+
+    def told(text: str) -> Call:
+        return "talk", {"messages": [{"role": "user", "content": text}]}
+
+    fake = model([told("Plan a trip to Rome")], "ok", [told("Where is the trip to?")], "ok")
+    agent = create_agent(fake, [talk], checkpointer=InMemorySaver())
+    agent.invoke(ask("Go"), CONFIG)
+    result = agent.invoke(ask("Go on"), CONFIG)
+    first, second = (one.text for one in result["messages"] if isinstance(one, ToolMessage))
+    assert "Added the trip: destination Rome." in first
+    assert "'number': 2" in second or "number=2" in second
 
 
 def test_tools_share_a_plan() -> None:

@@ -187,6 +187,27 @@ def test_the_server_answers_without_a_model(server: Any, thread: str, graph: str
     assert done["messages"][-1]["type"] == "ai"
 
 
+def test_assistants_are_configurations_of_the_one_graph(server: Any) -> None:
+    """As Studio makes them: one with a schema that wants a seat, one with another style, each by its id."""
+    needs = {"destination": {"type": "string"}, "seat": {"type": "string"}}
+    schema = {"title": "trip", "type": "object", "properties": needs, "required": list(needs)}
+    made = [
+        server.assistants.create("taskloom", name=name, context={"model": "rules", **context})
+        for name, context in (("form", {"schemas": [schema]}), ("plain", {"memory": False}))
+    ]
+    assert [server.assistants.get(one["assistant_id"])["context"] for one in made] == [
+        {"model": "rules", "schemas": [schema]}, {"model": "rules", "memory": False},
+    ]  # fmt: skip
+    said = message("Plan a trip to Rome.")
+    form, plain = (
+        dict(server.runs.wait(None, one["assistant_id"], input=said))["turn"]["reply"] for one in made
+    )
+    assert "seat" in form
+    assert "seat" not in plain
+    assert "Rome" in form
+    assert "Rome" in plain
+
+
 def test_tools_of_a_file_are_called_on_the_server(server: Any, thread: str) -> None:
     said = message("Plan a trip. The destination is Rome and the date is June 10th.")
     done = server.runs.wait(thread, "taskloom", input=said, context={"user_id": "ann"})
