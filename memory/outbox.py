@@ -166,7 +166,7 @@ class QueueFile:
                 self._database.execute("PRAGMA secure_delete = ON")
                 for table in TABLES:
                     self._database.execute(table.format(number="INTEGER PRIMARY KEY AUTOINCREMENT"))
-            except sqlite3.Error:
+            except (sqlite3.Error, UnicodeDecodeError):
                 self._database.close()
                 raise
 
@@ -214,7 +214,7 @@ class QueueFile:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # its words may hold bytes of the file
             raise OutboxError(
                 f"the queue {self.place} failed: {error}: check that the disk has room and that you may write"
                 " there; if the file is damaged, move it away"

@@ -61,6 +61,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     ),
     "memory is looked at and forgotten while another process holds it": (
         "test_two_processes", "test_lease", "test_memory_commands::test_forget",
+        "test_server::test_what_a_server_holds",
     ),
     "kills: each effect at most once, and done or reported; what was answered is there": (
         "test_kill", "test_journal", "test_outbox", "test_mcp_server::test_what_was_acknowledged",

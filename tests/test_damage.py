@@ -15,9 +15,12 @@ import pytest
 from typer.testing import CliRunner
 
 from taskloom.agent.cli.main import app
+from taskloom.agent.graph.databases import OUTBOX
+from taskloom.agent.graph.wiring import JOURNAL
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.memory.errors import StoreError, explained
+from taskloom.tools.journal import FileJournal
 
 pytestmark = pytest.mark.attack
 
@@ -116,6 +119,25 @@ def test_rows_of_a_sound_file(
         done = CliRunner().invoke(app, command)
         assert "please report" not in done.output, done.output
         assert "is damaged" in done.output or not done.exit_code, done.output
+
+
+@pytest.mark.parametrize("file", ["threads.sqlite", OUTBOX, JOURNAL])
+def test_a_schema_of_no_letters_is_told(file: str, home: Path) -> None:
+    """SQLite puts it into its error, whose words Python then cannot read."""
+    with Taskloom.open(Settings(home=home)) as talk:
+        talk.talk(SAID[0], thread="a")
+    FileJournal(home / JOURNAL).shut()
+    whole = (home / file).read_bytes()
+    (home / file).write_bytes(whole.replace(b"CREATE TABLE ", b"CREATE \xf5ABLE "))
+    shown = {
+        command: " ".join(CliRunner().invoke(app, command.split(), input="Where?\n").output.split())
+        for command in ("threads", "export --thread a", "chat --thread a", "memory stats", "doctor")
+    }
+    assert {command for command, told in shown.items() if "please report" in told or not told} == set()
+    assert "damaged" in shown["doctor"]
+    assert (file != "threads.sqlite") or all(
+        "damaged" in shown[one] for one in ("threads", "export --thread a")
+    )
 
 
 def test_what_panics_below_chroma_is_told_and_an_interruption_passes() -> None:

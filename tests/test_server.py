@@ -37,6 +37,7 @@ from taskloom.agent.graph.wiring import longterm_of
 from taskloom.agent.settings import Settings
 from taskloom.memory.outbox import Outbox
 from taskloom.memory.records import Fact
+from tests.test_memory_commands import holding
 
 ROOT = Path(__file__).parent.parent
 FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"
@@ -316,6 +317,35 @@ def test_memory_is_written_by_a_graph_of_its_own(server: Any, home: Path) -> Non
     with closing(longterm):
         kept = {user: {one.id for one in longterm.store.records(user)} for user in (eve, fay)}
     assert kept == {eve: {f"{eve} Zyxquartz", f"{eve} figs"}, fay: {f"{fay} Wvuobsidian"}}
+
+
+@pytest.mark.attack
+def test_what_a_server_holds_is_looked_at_and_forgotten_by_another_process(
+    server: Any, home: Path, thread: str
+) -> None:
+    """The embedded memory; what comes after is remembered again."""
+
+    def memory(*call: str) -> str:
+        command = [sys.executable, "-c", "from taskloom.agent.cli.main import main; main()", "memory", *call]
+        environment = {**os.environ, "TASKLOOM_HOME": str(home / "home")}
+        done = subprocess.run(
+            [*command, "--user", "gil"], env=environment, capture_output=True, text=True, timeout=240
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def tell(text: str) -> str:
+        done = server.runs.wait(thread, "taskloom", input=message(text), context={"user_id": "gil"})
+        return str(done["turn"]["reply"])
+
+    tell("Plan a trip to Qvxjasper on June 3rd")
+    assert "Qvxjasper" in memory("list")
+    memory("forget", "--all", "--yes")
+    assert holding(home / "home", b"Qvxjasper") == []
+    assert "June 3rd" in tell("What is the date?")
+    assert memory("list").startswith("Nothing is remembered")
+    tell("Plan a dinner with Bob")
+    assert "dinner" in memory("list")
 
 
 @pytest.mark.attack

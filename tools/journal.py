@@ -239,7 +239,7 @@ class JournalFile:
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA secure_delete=ON")
             self._db.execute(TABLE.format(number="INTEGER PRIMARY KEY"))
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error, UnicodeDecodeError) as error:  # its words may hold bytes of the file
             raise ToolError(
                 f"the journal of calls {path} cannot be opened: {error}; move it away if it is damaged"
             ) from error
@@ -265,7 +265,7 @@ class JournalFile:
         """Turns what the database raises into a ToolError that names the file."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise ToolError(f"the journal of calls {self.place} fails: {error}") from error
 
 

@@ -225,6 +225,8 @@ def _database(given: Settings) -> Finding:
             connection.close()
     except sqlite3.Error as error:
         return Finding("threads", False, explain(error, home) or str(error))
+    except UnicodeDecodeError:  # words of SQLite's that hold bytes of the file
+        state = "damaged"
     if state != "ok":
         return Finding("threads", False, f"{path} is damaged: move it away and restore a backup")
     return Finding("threads", True, f"{count} in {path} ({path.stat().st_size / 2**10:,.0f} KB), sound")

@@ -154,5 +154,5 @@ def thread_exists(home: Path, thread: str) -> bool | None:
         with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True, timeout=1)) as database:
             row = database.execute("SELECT 1 FROM checkpoints WHERE thread_id = ? LIMIT 1", (thread,))
             return row.fetchone() is not None
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):  # of a damaged file the words may be none
         return None
