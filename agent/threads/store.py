@@ -19,7 +19,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from taskloom.agent.graph.access import turn_of
 from taskloom.agent.graph.locks import ThreadBusyError, check_thread, exclusive, lock_file
-from taskloom.agent.graph.plain import damage_told, plain_saver
+from taskloom.agent.graph.plain import damage_named, plain_saver
 from taskloom.agent.graph.runs import Place
 from taskloom.agent.turn.reading import Spent
 from taskloom.memory.private import keep_private
@@ -126,7 +126,7 @@ class SqliteShelf:
         self.saver = WarmSaver(
             sqlite3.connect(file, check_same_thread=False, timeout=wait), locks=self._locks
         )
-        with FileLock(self._locks / "setup.lock", timeout=wait, mode=0o600), damage_told():
+        with FileLock(self._locks / "setup.lock", timeout=wait, mode=0o600), damage_named():
             self.saver.setup()
 
     @contextmanager

@@ -386,9 +386,11 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             and self._holds(node, old)
         ):
             raise Doubt(f"I do not find “{old}” in the plan. What should be {one(clause, 'V')}?")
-        if node is None and (name or one(clause, "I")):
-            beside = self.topic()
-            return self._made(name or one(clause, "I"), (beside.parent or beside.id) if beside else None)
+        if node is None and (new := name or one(clause, "I")):
+            twin, beside = self.best(new), self.topic()
+            if twin is not None and self.is_another(new, twin.node):
+                return self._made(new, twin.node.parent)  # 'order 1' beside 'order 2'
+            return self._made(new, (beside.parent or beside.id) if beside else None)
         if node is None:
             raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
         if name or clause.all("IW") or is_slot(node):

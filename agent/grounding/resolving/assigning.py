@@ -117,7 +117,9 @@ class Assigning(Owning):
 
         It is what who leaves it (O) had, else a step of that name, in the task of the slot.
         """
-        if node.value is None or is_assignee(node) or set(name.lower().split()) <= POINTING:
+        if node.value is None or node.parent is None or is_assignee(node):
+            return node
+        if set(name.lower().split()) <= POINTING:
             return node
         old = set(content(one(clause, "O")))
         his = [slot for word in list(old)[:1] for slot in slots_saying(self.graph, word)]

@@ -13,7 +13,6 @@ from taskloom.agent.plan.held import tasks_named, tasks_told_by
 from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Step
-from taskloom.memory.present import bare_name, is_person
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
@@ -21,9 +20,7 @@ from .joining import Joining
 from .scoring import POINTING, bare, content
 
 _THERE = ("set", "shift", "done", "hold", "remove", "reopen")  # acts on what is in the plan
-_OF_IT = ("set", "shift", "rename", "assign")
 _SEVERAL = word_set("both all each every")
-_PEOPLE = word_set("he she him her i me us we you mine ours yours")
 _OF_PLANS = ("set", "shift", "reopen")  # of these a plan is meant as a whole
 
 
@@ -37,29 +34,12 @@ class Hinting(Joining):
         self, mention: str, *, slots: bool = False, gone: bool | None = False, within: TaskNode | None = None
     ) -> TaskNode | None:
         """As `Resolver.meant`; what no title has is what was spoken of in these words."""
-        if within is None and (before := self._antecedent(mention)) is not None:
-            return before
         found = super().meant(mention, slots=slots, gone=gone, within=within)
         clause, there = self.clause, found is not None or gone is not False
         if there or clause is None or clause.act not in _THERE:
             return found
         named = mention in [bare(span.text) for span in clause.all("T")]
         return self._told_in(mention) if named else None
-
-    def _antecedent(self, mention: str) -> TaskNode | None:
-        """What a pronoun is about that is all a clause names: what the message has named in full before it.
-
-        'A key under a geranium is an invitation. Let us have it with Mrs Bellamy': the key.
-        """
-        clause, said = self.clause, set(mention.lower().split())
-        if clause is None or clause.act not in _OF_IT or self.steps or not said:
-            return None
-        if not said <= POINTING - _PEOPLE or [bare(span.text) for span in clause.all("TIW")] != [mention]:
-            return None
-        found = self._named_before(clause)
-        if found is None or is_person(bare_name(found)):
-            return None
-        return found if set(content(found.title)) <= set(content(self.said)) else None
 
     def _told_in(self, mention: str) -> TaskNode | None:
         """The task that came or changed by sentences with all words of a mention; None where several did.

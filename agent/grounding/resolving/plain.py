@@ -114,6 +114,8 @@ def tidy(clause: Clause) -> Clause:
             or _SAME_AS.search(f"{clause.text[: mention.start]}{mention.text}")
         ):
             continue  # 'same fee, but 11': 11 is no fee
+        if mention.role == "T" and mention.text.lower() in ("my", "our"):
+            continue  # 'my name is Lea': of nobody else
         if mention.role == "V" and _UNCHANGED.fullmatch(mention.text) and len(clause.all("V")) > 1:
             continue
         several = mention.role in "TI" and len(clause.all(mention.role)) > 1

@@ -29,7 +29,7 @@ _OF_A_THING = re.compile(
     r"\s+(?:costs?|prices?|comes?|starts?|arrives?|times?|dates?|be|going to be)$", re.IGNORECASE
 )
 _ASKING = re.compile(
-    r"^(?:(?:on|at|in|by) )?(?:how (?:many|much|long)|what|which|whose)\b"
+    r"^(?:(?:on|at|in|by) )?(?:(?:how )?(?:many|much)|how long|what|which|whose)\b"
     r"(?:\s+(?:kind|sort|number|amount) of)?\s*",
     re.IGNORECASE,
 )
@@ -225,7 +225,7 @@ class Questions(AskedSlots):
         if not supposes and slot is None:
             said = set(content(name))
             other = len(said) > 1 and not said <= set(words(f"{node.title} {node.value}"))
-            return (self.task_of(node), name) if other and self._is_another(name, node) else (node, None)
+            return (self.task_of(node), name) if other and self.is_another(name, node) else (node, None)
         if slot and kind_held(node) == slot_name(slot) and set(content(name)) <= set(content(node.title)):
             return node, None  # 'what time is the taxi', which is at 16:45
         if slot and not set(content(slot)) & set(content(node.title)):

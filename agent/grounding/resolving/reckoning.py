@@ -25,7 +25,8 @@ from .counting import TOGETHER, Counting
 from .scoring import POINTING, bare, content
 
 _ASKING = re.compile(
-    r"^(?:(?:and|so|or|then)\s+)*(?:how (?:many|much|long)|what|which|whose|the number of|number of|all)\b"
+    r"^(?:(?:and|so|or|then)\s+)*"
+    r"(?:(?:how )?(?:many|much)|how long|what|which|whose|the number of|number of|all)\b"
     r"(?:\s+(?:kinds?|sorts?|number|amount) of|\s+(?:more|other|different)\b)?\s*",
     re.IGNORECASE,
 )
@@ -267,7 +268,8 @@ class Reckoning(Counting):
             return units[0] if len(units) == 1 else None  # 'how many pots', where the soup is '6 pots'
         if is_slot(node):
             return node if _numbered(node) else None
-        return self._amount_of(node)
+        titled = said <= set(words(node.title)) and values.number_of(node.title) is not None
+        return self._amount_of(node) or (node if titled else None)  # '25 name tags'
 
     def _people_slot(self, base: TaskNode | None) -> TaskNode | None:
         """The slot that says how many people there are, in what is spoken of or its plan."""

@@ -171,7 +171,7 @@ class Scoring(Ground):
             found = self._last_of_two(mention, found)
         if found is None or found.named < NAMED or found.score < SURE:
             return None
-        if found.named < 0.99 and gone is False and self._is_another(mention, found.node):
+        if found.named < 0.99 and gone is False and self.is_another(mention, found.node):
             return None
         if found.named < 0.99 and gone is False and found.node.parent is None and within is None:
             left = self.best(mention, slots=slots, gone=True)
@@ -192,7 +192,7 @@ class Scoring(Ground):
         last = [one for one in slots if is_slot(one) and content(one.title) == said[1:]]
         return replace(found, node=last[0]) if len(last) == 1 else found
 
-    def _is_another(self, mention: str, node: TaskNode) -> bool:
+    def is_another(self, mention: str, node: TaskNode) -> bool:
         """Whether words and a task share all but a number at the end, or what is added just its last word.
 
         'Week 2' and 'week 1'; 'herb bed' and 'tomato bed'.
