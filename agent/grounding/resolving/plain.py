@@ -109,13 +109,10 @@ def tidy(clause: Clause) -> Clause:
         empty = _EMPTY if clause.act == "back" else _EMPTY | _BEFORE
         if set(mention.text.lower().split()) <= empty or not re.search(r"\w", mention.text):
             continue
-        if mention.role == "S" and (
-            mention.text.lower() in _DETERMINER
-            or _SAME_AS.search(f"{clause.text[: mention.start]}{mention.text}")
-        ):
-            continue  # 'same fee, but 11': 11 is no fee
-        if mention.role == "T" and mention.text.lower() in ("my", "our"):
-            continue  # 'my name is Lea': of nobody else
+        own = mention.role == "T" and mention.text.lower() in ("my", "our")  # 'my name is Lea': of nobody
+        same = _SAME_AS.search(f"{clause.text[: mention.start]}{mention.text}")  # 'same fee, but 11'
+        if own or (mention.role == "S" and (same or mention.text.lower() in _DETERMINER)):
+            continue
         if mention.role == "V" and _UNCHANGED.fullmatch(mention.text) and len(clause.all("V")) > 1:
             continue
         several = mention.role in "TI" and len(clause.all(mention.role)) > 1
