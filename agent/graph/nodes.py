@@ -248,9 +248,11 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
 
 
 def _missed(last: Turn) -> tuple[tuple[int, str], ...]:
-    """What was not understood up to a turn and no answer has said so yet; `last`: that turn."""
+    """What was not understood up to a turn (last), without its words where an answer has quoted it."""
     agreed = any(step.act == "yes" for step in last.steps)
-    before = () if _left_out(last) else last.missed[:-1] if agreed else last.missed
+    before = last.missed[:-1] if agreed else last.missed
+    if _left_out(last):
+        before = tuple((number, "") for number, _ in before)
     unread = any(step.act == "unsure" for step in last.steps) and not any(one.changed for one in last.changes)
     found = (*before, (last.number, last.utterance)) if unread else before
     return tuple(one for one in found if one[0] + MISSED > last.number)
@@ -259,13 +261,16 @@ def _missed(last: Turn) -> tuple[tuple[int, str], ...]:
 def _left_out(turn: Turn) -> str:
     """What an answer lacks: what the user said in turns before and nobody understood; '' for nothing.
 
-    It is said once: see `_missed`.
+    Each message is quoted once, and counted after that.
     """
     if not (turn.answers and turn.missed and turn.by != "model"):
         return ""
-    others = len(turn.missed) - 1
+    said, others = turn.missed[-1][1], len(turn.missed) - 1
+    if not said:
+        what = f"the {others + 1} messages" if others else "the message"
+        return f"This leaves out {what} that I did not understand."
     more = f" and {'one' if others == 1 else others} more of your messages" if others else ""
-    return f"I did not understand “{clip(turn.missed[-1][1], 40)}”{more}, so this leaves that out."
+    return f"I did not understand “{clip(said, 40)}”{more}, so this leaves that out."
 
 
 def remember(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
