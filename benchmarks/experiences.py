@@ -118,7 +118,7 @@ class Bank:
             recent=np.zeros(rows, np.int64),
             known=np.zeros(rows, np.int64),
             total=np.zeros(rows),
-            settled=np.ones(rows, np.bool_),
+            concluded=np.ones(rows, np.bool_),
         )
         self.retrieved: list[int | None] = [None]  # by step
 

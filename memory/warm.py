@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from .keeping import AnyRecord
-from .ranking import Corpus
+from .ranking import Corpus, Vector
 from .records import read_record
 
 T = TypeVar("T")
@@ -107,8 +107,7 @@ def refresh(warm: Warm, collection: Collection, size: int, named: int) -> None:
     for batch in batches(tuple(changed), size):
         found = collection.get(ids=list(batch), include=["embeddings"])
         # One that was deleted just now is not among them; the stamp of who did it is still to come.
-        vectors = np.array(found["embeddings"], np.float32).reshape(len(found["ids"]), -1)
-        warm.corpus.put([changed[key][1] for key in found["ids"]], vectors)
+        warm.corpus.put([changed[key][1] for key in found["ids"]], _vectors(found))
         warm.marks.update({key: changed[key][0] for key in found["ids"]})
     if collection.count() != len(warm.corpus):
         left = set(collection.get(include=[])["ids"])
@@ -124,10 +123,16 @@ def _at_once(warm: Warm, collection: Collection, size: int) -> bool:
     if len(found["ids"]) == size:
         return False
     records = [read_record(str(data["record"])) for data in found["metadatas"]]
-    warm.corpus.put(records, np.array(found["embeddings"], np.float32).reshape(len(records), -1))
+    warm.corpus.put(records, _vectors(found))
     marks = (str(data.get("mark", "")) for data in found["metadatas"])
     warm.marks.update(zip(found["ids"], marks, strict=True))
     return True
+
+
+def _vectors(found: Mapping[str, Any]) -> Vector:
+    """The vectors [n, d] of n records; [0, 0] of none."""
+    count = len(found["ids"])
+    return np.array(found["embeddings"], np.float32).reshape(count, -1 if count else 0)
 
 
 def _unknown(collection: Collection, marks: Mapping[str, str], named: int) -> dict[str, Mapping[str, Any]]:

@@ -14,6 +14,7 @@ from itertools import islice
 
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.values import NUMBER_WORDS, spot
+from taskloom.agent.language.wording import is_action
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.memory.words import STOP, words
 
@@ -117,7 +118,14 @@ class TopicSigns:
         self.together = [graph[key].parent for key in (self.done or self.order)[:2]]
         self.asked = self._few_with(self.last - STOP)
         own = self.own - STOP - frozenset(words(values))
-        self.called = {key for key, share in self._few_with(own).items() if share == 1}
+        self.called = {key for word in own if (key := self._only_called(word)) is not None}
+
+    def _only_called(self, stem: str) -> str | None:
+        """The id of the only task with a word in its title; the verb of a deed names none: 'I sent it'."""
+        some = list(islice(tasks_titled(self.graph, stem), 2))
+        if len(some) != 1 or (is_action(some[0].title) and words(some[0].title)[0] == stem):
+            return None
+        return some[0].id
 
     def _few_with(self, stems: Collection[str]) -> dict[str, float]:
         """How surely a word of some means a task, by its id: one that only few titles have."""
@@ -138,7 +146,8 @@ class TopicSigns:
         for word in self.whole | (heard - STOP):  # little words may be a value, they name no task
             for node in tasks_titled(self.graph, word):
                 texts = (self.last, self.whole, self.said, self.own)
-                if node.id not in found and any(share_named(node.title, text) for text in texts):
+                spoken = node.id in found or any(share_named(node.title, text) for text in texts)
+                if spoken or self._share_asked(node):
                     found.add(node.id)
         for word in self.whole:
             for node in slots_saying(self.graph, word):
@@ -196,7 +205,8 @@ class TopicSigns:
     def _share_asked(self, node: TaskNode) -> float:
         """The part of a title that the reply's end has; its verb alone names it: 'Who tags?', 'tag tools'."""
         share, stems = share_named(node.title, self.last), words(node.title)
-        alone = len(stems) > 1 and stems[0] in self.last and self._few_with(stems[:1]) == {node.id: 1}
+        verb = stems[0] if len(stems) > 1 and stems[0] in self.last - STOP else ""
+        alone = bool(verb) and self._few_with([verb]) == {node.id: 1}
         return max(share, _BY_VERB if alone else 0.0)
 
     def first_plain(self, plain: Sequence[float], others: Collection[str]) -> str | None:

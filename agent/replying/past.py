@@ -9,7 +9,7 @@ from taskloom.agent.language import answers
 from taskloom.agent.language.wording import clip, the, title_of, value_of, you_said
 from taskloom.memory.claims import Answer, state_text
 from taskloom.memory.operations import is_part, names
-from taskloom.memory.tasks import Revision, TaskNode
+from taskloom.memory.tasks import BY_HAND, Revision, TaskNode
 from taskloom.memory.words import NUMBERS
 
 from .answer_context import AnswerContext
@@ -144,7 +144,7 @@ def why_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> 
         turn, said = verdict.until or verdict.since or turn, verdict.said
     found = [answers.SINCE_TURN(turn=turn)]
     if said:
-        told = answers.BECAUSE if _REASON.search(said) else answers.NO_REASON_BUT
+        told = answers.BECAUSE if said == BY_HAND or _REASON.search(said) else answers.NO_REASON_BUT
         asks = _ASKS_WHY.search(said) is not None  # it came with this very question
         found = [answers.NO_REASON() if asks else told(turn=turn, cause=you_said(said, 120))]
     whole = _split_whole(context, nodes)

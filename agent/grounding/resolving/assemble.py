@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from taskloom.agent.grounding.exact_places import ONE_OF_MANY, Doubt
 from taskloom.agent.language import values
-from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.typed import kind_of, names_a_type
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip, word_set
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.held import tasks_named
@@ -317,7 +317,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         if not clause.all("VC"):
             (self._read_assign if clause.all("P") else self._read_add)(clause)
             return
-        clause = self._by_thing(clause)
+        clause = self._by_task(self._by_thing(clause))
         if clause.all("C") and not clause.all("V"):
             self._read_same(clause)
             return
@@ -343,6 +343,17 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             self._set_one(node, told, clause, named=bool(clause.all("S")))
         for told in self._people(clause) if clause.all("T") or _HAS.search(clause.text) else ():
             self._act("set", task=self.task_of(self.graph[node.id]).id, details=(told,))
+
+    def _by_task(self, clause: Clause) -> Clause:
+        """A clause as about the task whose name was taken for a slot's: 'move the opening to June 6th'."""
+        names = clause.all("S")
+        if len(names) != 1 or clause.all("TIW") or names_a_type(bare(names[0].text)):
+            return clause
+        node = self.which(names[0].text, slots=True)
+        if node is None or node.value or not set(content(names[0].text)) <= set(content(node.title)):
+            return clause
+        spans = (replace(span, role="T") if span in names else span for span in clause.mentions)
+        return replace(clause, mentions=tuple(spans))
 
     def _by_thing(self, clause: Clause) -> Clause:
         """A clause of one value, 'make it 100 sausages', as about what it counts, where the plan has that."""
