@@ -176,7 +176,7 @@ def growth(make: Callable[[int], str], size: int, spent: Callable[[str], float] 
 
 FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"  # all kinds take minutes
 CHOSEN = [*KINDS] if FULL else [*KINDS][::15]
-MOST = 3.2  # times as long for twice the text: 2 is linear, 4 quadratic
+MOST = 3.6  # times as long for twice the text: 2 is linear, 4 quadratic; beside other work it is up to 3.4
 
 
 def test_there_are_many_kinds_of_texts_and_all_are_as_long_as_asked() -> None:
@@ -196,7 +196,7 @@ def test_twice_the_text_takes_about_twice_the_time(name: str) -> None:
 @settings(max_examples=150 if FULL else 8)
 def test_so_does_whatever_is_mixed_of_them(unit: str) -> None:
     spent("hello")
-    assert growth(_repeated(unit), 600) < MOST
+    assert growth(_repeated(unit), 2_400) < MOST  # shorter ones are read at once, these in parts
 
 
 @pytest.fixture(scope="module")

@@ -73,7 +73,14 @@ class Figure:
             return False
         if self.kind == "amount":
             return other.unit == self.unit or (other.kind == "number" and not other.measured)
-        return not (self.measured and other.measured) or self.unit == other.unit
+        if self.measured == other.measured:
+            return not self.measured or self.unit == other.unit
+        return (self if self.measured else other)._as_said()
+
+    def _as_said(self) -> bool:
+        """Whether a measure's value stands in its text: 30 of '30 seconds', not 5400 of '90 minutes'."""
+        digits = re.findall(_DIGITS, self.text)
+        return not digits or any(Decimal(one.replace(",", "")) == self.value for one in digits)
 
 
 def _plain(text: str) -> str:
