@@ -24,7 +24,7 @@ from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.recall.recordings import Recordings
 from taskloom.agent.recall.seeing import digest_of
 from taskloom.agent.settings import Settings
-from taskloom.tools.video.taken import taken
+from taskloom.tools.video import taken as taking
 from tests.openai_server import OpenAIServer, Say
 from tests.test_looking import images
 
@@ -37,14 +37,17 @@ def longterm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LongTerm]:
     folder = tmp_path_factory.mktemp("trial")
     opened = longterm_of(Settings(home=folder / "home"))
     assert opened is not None
+    unread = pytest.MonkeyPatch()
+    unread.setattr(taking, "text_reader", lambda: None)  # the trial was recorded without
     for number, clip in enumerate(TRIAL["clips"]):
         file = folder / str(number) / clip["name"]
         file.parent.mkdir()
         clips.write(clips.clip(clip["seed"]), file)
         clips.world.cache_clear()
         file.with_suffix(".srt").write_text("\n".join(clip["transcript"]), encoding="utf-8")
-        held = taken(file)
+        held = taking.taken(file)
         Recordings(opened, str(number)).add(file.name, digest_of(file), held.lines, held.shots, file=file)
+    unread.undo()
     yield opened
     opened.close()
 

@@ -150,7 +150,7 @@ def test_what_is_given_up_leaves_nothing_behind(server: OpenAIServer) -> None:
 
 
 def test_a_fault_is_told_once_until_the_endpoint_has_answered(server: OpenAIServer) -> None:
-    model = chat(server)
+    model = chat(server, patience=30)  # a busy machine is no fault
     server.play([Fault(500)])
     assert "(500)" in note(model)
     assert [note(model), unwritten(model), unchosen(model)] == ["", "", ""]
@@ -162,7 +162,7 @@ def test_a_fault_is_told_once_until_the_endpoint_has_answered(server: OpenAIServ
 
 
 def test_another_fault_is_told(server: OpenAIServer) -> None:
-    model = chat(server)
+    model = chat(server, patience=30)
     server.play([Fault(500)])
     assert "(500)" in unchosen(model)
     server.play([Fault(429, retry_after=3600)])
@@ -174,7 +174,7 @@ def test_another_fault_is_told(server: OpenAIServer) -> None:
 
 
 def test_answers_that_cannot_be_used_are_told_once_until_one_can(server: OpenAIServer) -> None:
-    model = chat(server)
+    model = chat(server, patience=30)
     server.play([Say("It is Rome.")])  # a model that can talk, and not give JSON
     for told in ("could not be used", ""):
         assert told in note(model)

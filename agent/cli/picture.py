@@ -43,7 +43,10 @@ _TIP = (
     '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
     'orient="auto"><path d="M0,1 L7,4 L0,7" class="after"/></marker></defs>'
 )
-_PROBE = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><text y="16">{}</text></svg>'
+_PROBE = (
+    f'<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><style>{_STYLE}</style>'
+    '<text y="16">%s</text></svg>'
+)
 _EMPTY = "There is nothing in the plan."
 _NOTES = {"proposed": "proposed", "done": "done", "inactive": "on hold", "removed": "removed"}
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -129,7 +132,7 @@ def png(drawn: str) -> bytes:
         raise PictureError(
             "PNG needs resvg-py: pip install 'taskloom[picture]', or take --format svg or html"
         ) from error
-    if svg_to_bytes(svg_string=_PROBE.format("M")) == svg_to_bytes(svg_string=_PROBE.format("")):
+    if svg_to_bytes(svg_string=_PROBE % "M") == svg_to_bytes(svg_string=_PROBE % ""):
         raise PictureError("there is no font to draw PNG with: install one, or take --format svg or html")
     return svg_to_bytes(svg_string=drawn)
 
