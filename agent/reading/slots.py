@@ -23,6 +23,7 @@ from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.embed import packaged, session
 
 from .beam import Numbers
+from .indifferent import indifferent
 from .listed import EXACT, Place, description_words, own_words, places, type_of, words_of
 from .network import Pieces
 
@@ -36,7 +37,8 @@ LONGEST_VALUE = 16  # word pieces
 NEARLY_AS_GOOD = (
     3.0  # another place of a value, where its best one is another slot's, scores at most this less
 )
-PLAIN = 0.9  # from which probability on words that are no date, time or number are taken for one
+PLAIN = 0.9  # from which probability on words that are no date, time or number are taken for one, none for "any"
+SAID_SO = 0.95  # how probable it is that any value will do where the words say so
 
 _FOR_US = re.compile(r"\b(?:for|with) (?:.* and )?(?:me|us|myself)$", re.IGNORECASE)
 
@@ -102,7 +104,19 @@ class Slots:
             part = _read(seen, schemas, known)
             found |= {one.key: one for one in part.filled}
             odds |= {key: max(one, odds.get(key, 0.0)) for key, one in part.odds.items()}
-        return SlotReading(tuple(sorted(found.values(), key=lambda one: -one.probability)), odds)
+        for key, one in _for_any(text, before, schemas, known).items():
+            if key not in found or found[key].value == ANY:
+                found[key] = one
+                odds[key] = max(one.probability, odds.get(key, 0.0))
+        kept = (one for one in found.values() if one.value != ANY or one.probability >= PLAIN)
+        return SlotReading(tuple(sorted(kept, key=lambda one: -one.probability)), odds)
+
+
+def _for_any(text: str, before: str, schemas: Sequence[TaskSchema], known: Known) -> dict[Key, Filled]:
+    """The slots of the kind that is spoken of for which, by the words, any value will do."""
+    spoken_of = [one for one in schemas if one.name == known.last or len(schemas) == 1]
+    keys = (Key(one.name, slot) for one in spoken_of for slot in indifferent(text, before, one))
+    return {key: Filled(key, ANY, SAID_SO) for key in keys}
 
 
 def _read(seen: Pieces, schemas: Sequence[TaskSchema], known: Known) -> SlotReading:
