@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 
 from lines import Dialogue, LineError, Turn, read_text
 
@@ -29,6 +30,7 @@ APART = Path(__file__).parent / "forms_kept"  # of authors that nothing is train
 TYPES = ("name", "time", "date", "money", "count", "place", "phone", "text")
 STEPS = ("step", "stepping", "stepped", "thing")
 TURNS = 6  # of a dialogue that is made up
+SAYING = re.compile(r"\[([YQ])(\d?)\]")
 PLACE = re.compile(r"\[([A-Z])(\d?)(?::([^\[\]]+))?\]")
 _REPLIES = (
     "", "", "", "", "Noted “{title}”.", "Noted \"{title}\": {slot} {value}.", "The {slot} is {value}.",
@@ -41,32 +43,65 @@ _REPLIES = (
 )  # fmt: skip
 
 
+SAYINGS = {
+    "saying": (
+        "set: [Y]", "set: [Y].", "set: for [T], [Y]", "set: [T]: [Y]", "set: by the way, [Y]",
+        "set: with [T] [Y]", "set: I just heard, [Y].", "set: [Y], that's for [T]", "set: about [T], [Y].",
+        "set: ok so [Y]",
+    ),
+    "two sayings": (
+        "set: [Y1] and [Y2]", "set: [Y1]. [Y2].", "set: for [T], [Y1], and [Y2]", "set: [Y1], plus [Y2]",
+    ),
+    "changed saying": (
+        "set: [Y] now", "set: it turns out [Y]", "set: change of plan, [Y]", "set: for [T], [Y] now",
+        "set: no, [Y]", "set: they've changed it, [Y].", "set: [Y] after all", "set: now [Y]",
+    ),
+    "saying of an item": (
+        "add: [Y]", "add: for [W], [Y].", "add: oh and [Y]", "add: [Y] too", "add: also, [Y].",
+    ),
+    "ask by saying": (
+        "ask.value: [Q]?", "ask.value: remind me, [Q]", "ask.value: for [T], [Q]?", "ask.value: and [Q]?",
+        "ask.value: [Q] again?", "ask.value: so [Q] with [T]?",
+    ),
+    "ask list by saying": ("ask.list: [Q]?", "ask.list: for [W], [Q]?", "ask.list: so [Q]?"),
+}  # fmt: skip
+"""Forms of sentences that say what a slot is without naming it, by group; [Y] is a saying, [Q] a question."""
+
+
 class FormError(ValueError):
     """A file of forms does not follow its markup; the message says where."""
 
 
 @dataclass(slots=True)
 class Slot:
-    """A slot of a kind: its type, its names, and values that it could have."""
+    """A slot of a kind: its type, its names, and values that it could have.
+
+    sayings: sentences that give it a value without its name. questions: that ask for it so.
+    """
 
     type: str
     names: list[str]
     values: list[str]
+    sayings: list[str] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Kind:
     """A kind of task: how it is opened and referred to, and what it has.
 
-    lists: names and items. steps: four forms each, see STEPS.
+    lists: names and items. steps: four forms each, see STEPS. sayings, questions: as of a slot, of lists.
     """
 
+    name: str = ""
     titles: list[str] = field(default_factory=list)
     refs: list[str] = field(default_factory=list)
     slots: list[Slot] = field(default_factory=list)
     lists: list[tuple[list[str], list[str]]] = field(default_factory=list)
     steps: list[list[str]] = field(default_factory=list)
     people: list[str] = field(default_factory=list)
+    sayings: dict[str, list[str]] = field(default_factory=dict)
+    questions: dict[str, list[str]] = field(default_factory=dict)
 
 
 def read_kinds(file: Path) -> list[Kind]:
@@ -82,10 +117,37 @@ def read_kinds(file: Path) -> list[Kind]:
         if not line.strip():
             continue
         if line.startswith("# "):
-            kinds.append(Kind())
+            kinds.append(Kind(line[2:].strip()))
         elif not kinds or not colon or not _put(kinds[-1], words, rest):
             raise FormError(f"{file}:{number}: no line of a kind: {line[:60]}")
+    _read_sayings(file.with_name("sayings.txt"), kinds)
     return kinds
+
+
+def _read_sayings(file: Path, kinds: Sequence[Kind]) -> None:
+    """Give kinds the sayings of a file, if there is one."""
+    kind, named = Kind(), {kind.name: kind for kind in kinds}
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines() if file.exists() else (), 1):
+        if line.startswith("# ") and line[2:].strip() in named:
+            kind = named[line[2:].strip()]
+        elif line.strip() and not _put_saying(kind, *line.partition(": ")[::2]):
+            raise FormError(f"{file}:{number}: no saying of a slot or list of “{kind.name}”: {line[:60]}")
+
+
+def _put_saying(kind: Kind, name: str, rest: str) -> bool:
+    told = [one.strip().rstrip(".?") for one in rest.split(";") if one.strip()]
+    asks, name = name.endswith("?"), name.rstrip("?")
+    slot = next((one for one in kind.slots if one.names[0] == name), None)
+    place = "[V]" if slot is not None else "[I]"
+    if any(one.count(place) != (not asks) for one in told):
+        return False
+    if slot is not None:
+        (slot.questions if asks else slot.sayings).extend(told)
+    elif any(names[0] == name for names, _ in kind.lists):
+        (kind.questions if asks else kind.sayings).setdefault(name, []).extend(told)
+    else:
+        return False
+    return True
 
 
 def _put(kind: Kind, head: Sequence[str], rest: str) -> bool:
@@ -132,13 +194,17 @@ class Filling:
         self.used = set[str]()
         self.ref = chance.choice(kind.refs)
         self.slots: dict[str, Slot] = {}
+        self.list = chance.choice(kind.lists) if kind.lists else None
+        self.form = SAYING.sub(self._saying, form)
         types: dict[str, str] = {}
-        for role, number, what in PLACE.findall(form):
+        for role, number, what in PLACE.findall(self.form):
             if role in "SVOX" and what in TYPES:
                 types[number] = what
             elif role in "SVOX" and not what:
                 types.setdefault(number, "")
         for number, its in types.items():
+            if number in self.slots:
+                continue
             fit = [
                 one for one in kind.slots if (not its or one.type == its) and one.names[0] not in self.used
             ]
@@ -146,7 +212,22 @@ class Filling:
                 raise LookupError(its)
             self.slots[number] = chance.choice(fit)
             self.used.add(self.slots[number].names[0])
-        self.list = chance.choice(kind.lists) if kind.lists else None
+
+    def _saying(self, place: re.Match[str]) -> str:
+        """A saying of a slot that is not used yet, or of the list where the form is about one."""
+        asks, number = place[1] == "Q", place[2]
+        if place.string.startswith(("add", "ask.list")):
+            told = self.kind.questions if asks else self.kind.sayings
+            return self.chance.choice(told.get(self.list[0][0] if self.list else "", []) or self._none())
+        fit = [one for one in self.kind.slots if one.names[0] not in self.used
+               and (one.questions if asks else one.sayings)]  # fmt: skip
+        slot = self.slots[number] = self.chance.choice(fit or self._none())
+        self.used.add(slot.names[0])
+        told = self.chance.choice(slot.questions if asks else slot.sayings)
+        return re.sub(r"\[([SV])", rf"[\g<1>{number}", told)
+
+    def _none(self) -> NoReturn:
+        raise LookupError("saying")
 
     def __call__(self, place: re.Match[str]) -> str:
         """A placeholder filled, in the markup."""
@@ -192,7 +273,8 @@ class Filling:
 def filled(form: str, kind: Kind, chance: random.Random) -> str | None:
     """A form in the markup of the dialogues, with the names of a kind; None where this lacks something."""
     try:
-        return PLACE.sub(Filling(form, kind, chance), form)
+        filling = Filling(form, kind, chance)
+        return PLACE.sub(filling, filling.form)
     except LookupError:
         return None
 
@@ -274,7 +356,10 @@ def standing(turn: Turn, kind: Kind, kinds: Sequence[Kind], chance: random.Rando
 def authors(folders: Sequence[Path] = ()) -> list[tuple[dict[str, list[str]], list[Kind]]]:
     """Wordings and kinds of each author."""
     chosen = folders or sorted(one for one in FORMS.iterdir() if one.is_dir())
-    return [(read_wordings(one / "wordings.txt"), read_kinds(one / "kinds.txt")) for one in chosen]
+    found = [(read_wordings(one / "wordings.txt"), read_kinds(one / "kinds.txt")) for one in chosen]
+    say = any(slot.sayings for _, kinds in found for kind in kinds for slot in kind.slots)
+    more: dict[str, list[str]] = {name: [*told] for name, told in SAYINGS.items()} if say else {}
+    return [(wordings | more, kinds) for wordings, kinds in found]
 
 
 def dialogues(count: int, seed: int, folders: Sequence[Path] = ()) -> list[Dialogue]:

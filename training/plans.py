@@ -36,11 +36,14 @@ from taskloom.memory.tasks import TaskGraph, TaskNode
 
 KINDS, SLOTS, ITEMS, STEPS = (1, 2, 3, 5, 8), 5, 3, 4  # of a plan, and of each task of it
 OPENED = ("open", "open with details")
-NEW_SLOTS = ("detail", "two details", "three details", "detail inside talk", "correction in one breath")
-CHANGED = ("change", "change of a thing", "two changes")
+NEW_SLOTS = (
+    "detail", "two details", "three details", "detail inside talk", "correction in one breath", "saying",
+    "two sayings",
+)  # fmt: skip
+CHANGED = ("change", "change of a thing", "two changes", "changed saying")
 BACK = ("back", "back to first")
 SLOTTED = (*CHANGED, *BACK, "relative", "remove slot", "restore slot")
-ADDED_ITEMS = ("add item", "several items")
+ADDED_ITEMS = ("add item", "several items", "saying of an item")
 NEW_STEPS = ("step", "several steps", "order")
 GIVEN = ("assign", "assign of a thing", "reassign")
 PERSONAL = ("reassign", "not any more")  # of a step that somebody does
@@ -213,7 +216,7 @@ def said(form: str, group: str, plan: Plan, task: Task) -> tuple[Turn, _Said] | 
     """A form as a turn about a task; None where the plan lacks what it needs."""
     try:
         filling = _Said(form, group, plan, task)
-        turn = read_text(forms.typed(forms.PLACE.sub(filling, form), plan.chance))
+        turn = read_text(forms.typed(forms.PLACE.sub(filling, filling.form), plan.chance))
     except (LookupError, LineError):
         return None
     return turn, filling
@@ -368,6 +371,8 @@ def _answered(one: _Said, graph: TaskGraph, reply: str) -> bool:
         "ask value of a thing": [graph[node].value or "" if node else ""],
         "ask former": [task.former.get(node, "")],
         "ask list": list(task.items.values()),
+        "ask list by saying": list(task.items.values()),
+        "ask by saying": [graph[node].value or "" if node else ""],
         "ask left": left,
         "ask hers": [task.steps[key][3] for key, person in task.who.items() if person in one.all("P")],
         "ask history": [task.former.get(node, "")],

@@ -5,34 +5,17 @@ Which slot that is, words tell: those beside, else the question that is answered
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 
+from taskloom.agent.language import indifference as said
 from taskloom.agent.language.wording import sentences, spoken
 from taskloom.agent.turn.schemas import SlotSchema, TaskSchema
 
 from .listed import description_words, forms, own_words, places, type_of, words_of
 
-# Typed sloppily and in pieces too: "dont care", "don ' t care".
-_NOT = r"(?:do|does|is|am|are|'m)\s?n?\s?['’]?\s?(?:t|not)\s+"
-_ALL_THE_SAME = re.compile(
-    rf"\b(?:{_NOT}|not\s+|no\s+)(?:\w+\s+){{0,3}}?"
-    r"(?:care|mind|matters?|fuss(?:ed|y)|picky|bothered|bother me|concerned|prefer(?:ences?)?|important|factor|object)\b"
-    r"|\b(?:whatever|whichever|whenever|wherever|anywhere|any ?time|either(?! of (?:those|them|these))|surprise me|up to you|flexible|no matter"
-    r"|you (?:choose|pick|decide)|no difference|(?:i'?m|we'?re) (?:open|easy)|all the same)\b"
-    r"|^\W*(?:any(?:thing|one)?|all|any of them)(?: of \w+)?(?: (?:is|are|will|would|works)\b[\w ]*)?\W*$",
-    re.IGNORECASE,
-)  # fmt: skip
-_REFUSED = re.compile(r"n\s?['’]?\s?t\b.*\b(?:either|want)\b", re.IGNORECASE)
-_ANY = re.compile(r"\bany (?!other|more|chance|way\b)((?:\w+ ?){1,3})", re.IGNORECASE)
-_IN_ANY = re.compile(rf"\b(?:in|at|on|of|with|for|by|to|from) {_ANY.pattern}", re.IGNORECASE)
-_NO = re.compile(r"\W*(?:no|nope|nah|not really|none|i do(?: not|n['’]?t))\b(?! (?:matter|idea))", re.IGNORECASE)
-_PREFERS = re.compile(r"\b(?:prefer\w*|particular|specific\w*|in mind)\b", re.IGNORECASE)
-_OTHERS = re.compile(r"\b(?:other|another|else|different|instead)\b", re.IGNORECASE)
-_CLAUSE = re.compile(r"[,;:]\s|\s-+\s|\b(?:and|but)\b", re.IGNORECASE)
-_WHERE = re.compile(r"\b(?:any)?where(?:ver)?\b", re.IGNORECASE)
-_WHEN = re.compile(r"\bwhen(?:ever)?\b|\bany ?time\b", re.IGNORECASE)
-_PLACES = frozenset(form for word in ("area", "location", "city", "town", "place") for form in forms(word))
+Words = Callable[[SlotSchema], frozenset[str]]
+
+_PLACES = frozenset(form for word in said.PLACES.split() for form in forms(word))
 
 
 def indifferent(text: str, before: str, schema: TaskSchema) -> frozenset[str]:
@@ -41,13 +24,13 @@ def indifferent(text: str, before: str, schema: TaskSchema) -> frozenset[str]:
     asked = _named(question, schema) or _listed(question, schema)
     found = set[str]()
     for clause, asks in _clauses(text):
-        if _REFUSED.search(clause):
+        if said.REFUSED.search(clause):
             continue
-        if _ALL_THE_SAME.search(clause):
+        if said.ALL_THE_SAME.search(clause):
             found |= _by_kind(clause, schema) or _named(clause, schema) or (set() if asks else asked)
-        for words in (_IN_ANY if asks else _ANY).findall(clause):
+        for words in (said.IN_ANY if asks else said.ANY).findall(clause):
             found |= _named(words, schema)
-    if _NO.match(text) and _PREFERS.search(question) and not _OTHERS.search(question):
+    if said.NO.match(text) and said.PREFERS.search(question) and not said.OTHERS.search(question):
         found |= asked
     return frozenset(found)
 
@@ -56,7 +39,7 @@ def _clauses(text: str) -> Iterator[tuple[str, bool]]:
     """The clauses of a text, and whether each is part of a question."""
     for start, end in sentences(text):
         sentence = text[start:end]
-        for clause in _CLAUSE.split(sentence):
+        for clause in said.CLAUSE_END.split(sentence):
             yield clause, sentence.rstrip().endswith("?")
 
 
@@ -68,10 +51,10 @@ def _question(before: str) -> str:
 
 def _named(text: str, schema: TaskSchema) -> set[str]:
     """The slots that words name: by a word that no other slot's name or description has, or by their kind."""
-    said = {word.form for word in words_of(text)}
-    by_name = {slot.name for slot in schema.slots if _telling(slot, schema, own_words) & said}
-    by_more = {slot.name for slot in schema.slots if _telling(slot, schema, _all_words) & said}
-    return by_name or by_more or _by_kind(text, schema) or (_place(schema) if _PLACES & said else set())
+    forms_said = {word.form for word in words_of(text)}
+    by_name = {slot.name for slot in schema.slots if _telling(slot, schema, own_words) & forms_said}
+    by_more = {slot.name for slot in schema.slots if _telling(slot, schema, _all_words) & forms_said}
+    return by_name or by_more or _by_kind(text, schema) or (_place(schema) if _PLACES & forms_said else set())
 
 
 def _listed(text: str, schema: TaskSchema) -> set[str]:
@@ -82,9 +65,9 @@ def _listed(text: str, schema: TaskSchema) -> set[str]:
 
 def _by_kind(text: str, schema: TaskSchema) -> set[str]:
     """The slot that "where" or "when" means, if there is but one."""
-    if _WHERE.search(text):
+    if said.WHERE.search(text):
         return _place(schema)
-    if _WHEN.search(text):
+    if said.WHEN.search(text):
         return _only([slot for slot in schema.slots if type_of(slot) in ("time", "date")])
     return set()
 
@@ -101,7 +84,7 @@ def _all_words(slot: SlotSchema) -> frozenset[str]:
     return own_words(slot) | description_words(slot)
 
 
-def _telling(slot: SlotSchema, schema: TaskSchema, words: Callable[[SlotSchema], frozenset[str]]) -> frozenset[str]:
+def _telling(slot: SlotSchema, schema: TaskSchema, words: Words) -> frozenset[str]:
     """The words of a slot that tell it from the others, and are not those of its schema's name."""
     others = (one for one in schema.slots if one is not slot)
     return words(slot) - frozenset().union(forms(spoken(schema.name)), *map(_all_words, others))

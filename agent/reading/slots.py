@@ -37,7 +37,9 @@ LONGEST_VALUE = 16  # word pieces
 NEARLY_AS_GOOD = (
     3.0  # another place of a value, where its best one is another slot's, scores at most this less
 )
-PLAIN = 0.9  # from which probability on words that are no date, time or number are taken for one, none for "any"
+PLAIN = (
+    0.9  # from which probability on words that are no date, time or number are taken for one, or for "any"
+)
 SAID_SO = 0.95  # how probable it is that any value will do where the words say so
 
 _FOR_US = re.compile(r"\b(?:for|with) (?:.* and )?(?:me|us|myself)$", re.IGNORECASE)

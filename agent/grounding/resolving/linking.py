@@ -21,6 +21,9 @@ _AFTER = re.compile(
     r"\b(?:after|once|until|when|as soon as|following)\W+(?:the\s+|my\s+|our\s+)?$", re.IGNORECASE
 )
 _IN_ORDER = re.compile(r"\bthen\b|\b(?:in|strict)(?: (?:that|this|the))? (?:order|sequence)\b", re.IGNORECASE)
+_SEQUENCE = re.compile(
+    r"\b(?:then|after(?:wards?)?|next|later|follow\w*|to begin with|first)\b", re.IGNORECASE
+)
 _ORDERED = re.compile(
     r"\bin (?:(?:exactly|just) )?(?:that|this|the following) (?:order|sequence)\b", re.IGNORECASE
 )
@@ -51,14 +54,16 @@ class Linking(Giving):
 
     def _read_need(self, clause: Clause) -> None:
         whole, told = self.place(clause), clause.all("IT")
-        other = next(filter(None, (self._in_link(bare(span.text)) for span in told)), None)
+        names = [bare(span.text) for span in told]
+        other = next(filter(None, (self._just_linked(name) or self._in_link(name) for name in names)), None)
         spoken_of = self.topic()  # before anything new is: what 'it' is
         needed = list[TaskNode]()
         for span in _in_time(clause):
-            needed.append(self._link_end(bare(span.text), whole, other))
+            name = bare(span.text)
+            needed.append(self._just_linked(name) or self._link_end(name, whole, other))
             other = other or needed[0]  # two new things stand beside each other, neither in the other
-        if not needed and self.later in self.graph:  # 'first A, then B, then C': after B
-            needed = [self.graph[self.later]]
+        if not needed and (before := self._said_before(clause)) is not None:
+            needed = [before]
             other = other or needed[0]
         within = self._in_link(one(clause, "T")) if clause.all("T") and len(needed) > 1 else None
         if within is not None and all(within in self.graph.ancestors(node.id) for node in needed):
@@ -75,16 +80,33 @@ class Linking(Giving):
             ends = list(waiting)
             if len(ends) > 1 and needed and _THEN.search(clause.text):  # 'first A, then B, then C'
                 pairs = [*in_order, (needed[-1], ends[0]), *pairwise(ends)]
+            elif len(ends) > 1 and not needed and _SEQUENCE.search(clause.text):  # 'A, and B afterwards'
+                pairs = list(pairwise(ends))
             else:
                 pairs = [*in_order, *((before, after) for after in ends for before in needed)]
         elif len(needed) == 1 and (topic := self.topic()) is not None:
-            pairs = [(needed[0], topic)]
+            inside = topic in self.graph.ancestors(needed[0].id)  # 'A is needed first': a step, the first one
+            pairs = [] if inside else [(needed[0], topic)]
+            self.later = needed[0].id if inside else self.later
         else:
             pairs = list(pairwise(needed))
         for before, after in pairs:
             if before.id != after.id:
                 self._act("need", task=after.id, items=items_of([before.title], [before.id]))
                 self.later = after.id
+
+    def _said_before(self, clause: Clause) -> TaskNode | None:
+        """What comes before the step of a clause that names no other: 'first A, then B', 'A. Then B.'."""
+        if self.later in self.graph:
+            return self.graph[self.later]
+        last = self.graph.get(self.focus[0]) if self.operations and self.focus else None
+        new = last is not None and last.turn == self.view.turn and last.parent and not is_slot(last)
+        return last if new and len(clause.all("T")) == 1 and _SEQUENCE.search(clause.text) else None
+
+    def _just_linked(self, name: str) -> TaskNode | None:
+        """The step that this message spoke of before, where a link points at it: 'A first, B needs it'."""
+        points = set(name.lower().split()) <= {"it", "that", "this"} and bool(self.operations)
+        return self.graph.get(self.later) if points else None
 
     def _in_order(self, clause: Clause, whole: TaskNode, titles: Sequence[str]) -> None:
         """Let what was added wait for each other where a clause says so: 'beta -> review -> launch'."""

@@ -247,7 +247,8 @@ class Scoring(Ground):
             got += weight * part
         named = got / total if total else 0.0
         covered = len(own.intersection(said)) / max(1, len(own))
-        unfit = 0.5 if is_slot(node) and not slots else 0.0
+        half = bool(own.intersection(said)) and content(node.title)[-1] not in said  # 'party' of 'party date'
+        unfit = 0.5 if is_slot(node) and (half or not slots) else 0.0
         full = own == frozenset(said) and node.active and not is_slot(node)  # 'tiles', no 'choosing tiles'
         return 3 * named + 0.6 * covered + 0.5 * full + 0.5 / (1 + near.get(node.id, 99)) - unfit, named
 
