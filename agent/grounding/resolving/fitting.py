@@ -21,6 +21,7 @@ from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.embed import packaged
+from taskloom.memory.operations import Update
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import STOP, words
 
@@ -52,6 +53,9 @@ _CHANGED = re.compile(
     r"|different|another|update|overwrite|alter\w*|wrong|correct\w*|prefer|raise|lower|increase|decrease|bump"
     r"|extend|reduce|cut)\b",
     re.IGNORECASE,
+)
+_ANOTHER = re.compile(
+    r"\b(?:different|another|updat\w+|overwrite|alter\w*|wrong|correct(?:ed|ion)?|no longer)\b", re.IGNORECASE
 )
 
 
@@ -118,6 +122,7 @@ class Fitting(Hinting, Exact):
         last = self.graph.get(next(iter(self.focus), ""))
         if set(one(clause, "T").lower().split()) & POINTING and last in slots and kind_held(last) == kind:
             return last  # 'the budget, make it 3000' of what was just called the limit
+        self._doubt_other_name(owner, told, clause)
         unnamed = [
             part for part in slots if base(part.slot) in _UNNAMED and kind_of(part.value or "") is None
         ]
@@ -237,6 +242,25 @@ class Fitting(Hinting, Exact):
         former = next((p.value for p in self.graph.parts(owner.id) if slot_name(p.title) == told.slot), None)
         told = told.model_copy(update={"value": in_style(former or "", told.value)})
         self._act("set", task=owner.id, details=(told,))
+
+    def _doubt_other_name(self, owner: TaskNode, told: Detail, clause: Clause) -> None:
+        """Ask about a slot that there is none of, and that is said to have had another value.
+
+        Raises:
+            Doubt: one of another name holds a value of that kind: 'a different deposit', where it is the
+                security.
+        """
+        kind = kind_of(told.value)
+        held = [
+            part for part in self.graph.parts(owner.id)
+            if kind is not None and is_slot(part) and not is_assignee(part) and kind_held(part) == kind
+        ]  # fmt: skip
+        if len(held) == 1 and held[0].turn != self.view.turn and _ANOTHER.search(clause.text):
+            (slot,), name = held, told.slot.replace("_", " ")
+            question = (
+                f"I have no {name} yet. Is it the {slot.title} ({slot.value}) that is {told.value} now?"
+            )
+            raise Doubt(question, (slot.title,), (Update(task=slot.id, value=told.value),))
 
     def _end_told(self, slot: TaskNode, value: str, clause: Clause) -> str:
         """A value; where it is one end of what has two, with the other one: '10 to 4.30'."""

@@ -62,6 +62,7 @@ _NO_NAME = re.compile(  # 'the gift one', 'his own', 'they're out'
     r"|(?:they|it|s?he|we|you|i)['’](?:re|s|ve|m|ll|d)\b.*",
     re.IGNORECASE,
 )
+_BACK = re.compile(r"\b(?:roll\w*|revert\w*) .*\bback\b|\b(?:one|a) step back\b", re.IGNORECASE)
 
 
 class Giving(People):
@@ -80,7 +81,10 @@ class Giving(People):
         """
         if self.unplaced and (it := one(clause, "TI")) and set(it.lower().split()) <= POINTING:
             raise Doubt(f"What is “{self.unplaced}”?")  # and 'it' is no other thing
-        self.clause = clause = self._of_a_thing(self.joined(clause))
+        clause = self._of_a_thing(self.joined(clause))
+        if clause.act == "shift" and not clause.all("VI") and _BACK.search(clause.text):
+            clause = replace(clause, act="back")  # 'roll the count back by one step'
+        self.clause = clause
         name = "ask" if clause.act.startswith("ask.") else clause.act
         named = clause.all("T") if clause.act == "chat" else []
         framed = self.known_as(named[0].text) if named else None
