@@ -14,7 +14,7 @@ import argparse
 import random
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -217,8 +217,11 @@ class Filling:
         """A saying of a slot that is not used yet, or of the list where the form is about one."""
         asks, number = place[1] == "Q", place[2]
         if place.string.startswith(("add", "ask.list")):
-            told = self.kind.questions if asks else self.kind.sayings
-            return self.chance.choice(told.get(self.list[0][0] if self.list else "", []) or self._none())
+            told = (self.kind.questions if asks else self.kind.sayings).get(
+                self.list[0][0] if self.list else ""
+            )
+            chosen = self.chance.choice(told or self._none())
+            return chosen if asks else re.sub(r"\[S ([^\]]*)\]", r"\1", chosen)  # a verb is no list's name
         fit = [one for one in self.kind.slots if one.names[0] not in self.used
                and (one.questions if asks else one.sayings)]  # fmt: skip
         slot = self.slots[number] = self.chance.choice(fit or self._none())
@@ -362,11 +365,17 @@ def authors(folders: Sequence[Path] = ()) -> list[tuple[dict[str, list[str]], li
     return [(wordings | more, kinds) for wordings, kinds in found]
 
 
-def dialogues(count: int, seed: int, folders: Sequence[Path] = ()) -> list[Dialogue]:
-    """As many turns as count, in dialogues: each author's wordings with the kinds of all."""
+def dialogues(
+    count: int, seed: int, folders: Sequence[Path] = (), groups: Container[str] | None = None
+) -> list[Dialogue]:
+    """As many turns as count, in dialogues: each author's wordings with the kinds of all.
+
+    groups: of wordings; None: all.
+    """
     chance, found = random.Random(seed), authors(folders)
     kinds = [kind for _, those in found for kind in those]
-    turns = [made(wordings, kinds, chance) for wordings, _ in found]
+    told = [{name: one[name] for name in one if groups is None or name in groups} for one, _ in found]
+    turns = [made(wordings, kinds, chance) for wordings in told]
     return [
         Dialogue("forms", str(number), [next(turns[number % len(turns)]) for _ in range(TURNS)])
         for number in range(count // TURNS)

@@ -40,7 +40,7 @@ NEW_SLOTS = (
     "detail", "two details", "three details", "detail inside talk", "correction in one breath", "saying",
     "two sayings",
 )  # fmt: skip
-CHANGED = ("change", "change of a thing", "two changes", "changed saying")
+CHANGED = ("change", "change of a thing", "two changes")
 BACK = ("back", "back to first")
 SLOTTED = (*CHANGED, *BACK, "relative", "remove slot", "restore slot")
 ADDED_ITEMS = ("add item", "several items", "saying of an item")
@@ -48,7 +48,9 @@ NEW_STEPS = ("step", "several steps", "order")
 GIVEN = ("assign", "assign of a thing", "reassign")
 PERSONAL = ("reassign", "not any more")  # of a step that somebody does
 ASKED_BEFORE = ("ask former", "ask claim former", "ask history", "ask ever")
-UNJUDGED = ("two in one", "ask why", "three in order", "undo", "uncancel")
+UNJUDGED = (
+    "two in one", "ask why", "three in order", "undo", "uncancel", "changed saying", "ask list by saying",
+)  # fmt: skip
 
 
 @dataclass(slots=True)

@@ -38,6 +38,7 @@ SEED, AT_ONCE, CHUNK = 5, 24, 600
 CYCLES = ((3.0, 3e-4, 1e-3), (1.5, 2e-4, 5e-4))  # epochs, rates of the encoder and of the heads
 WARM_UP = 60
 OF_FORMS = 24_000  # turns that are made of forms
+OF_SAYINGS = 10_000  # more of those that say what a slot is without naming it
 OFTEN = 3  # times that a spent dialogue counts
 OF_FORMS_APART = 1_200  # of authors whose forms it does not learn, to score it on
 
@@ -268,6 +269,7 @@ def main() -> None:
     dialogues = [
         *met("train"),
         *forms.dialogues(OF_FORMS, SEED),
+        *forms.dialogues(OF_SAYINGS, SEED, groups=forms.SAYINGS),
         *OFTEN * read_files(sorted(SPENT.glob("*.txt"))),
     ]
     network = trained(base, dialogues, args.part, None if args.on is None else taken_back(args.on))

@@ -63,6 +63,7 @@ _NO_NAME = re.compile(  # 'the gift one', 'his own', 'they're out'
     re.IGNORECASE,
 )
 _BACK = re.compile(r"\b(?:roll\w*|revert\w*) .*\bback\b|\b(?:one|a) step back\b", re.IGNORECASE)
+_SHORTER = re.compile(r"\b(?:shorten|trim|reduc|cut)\w*\b.*\bby\b", re.IGNORECASE)
 
 
 class Giving(People):
@@ -82,9 +83,7 @@ class Giving(People):
         if self.unplaced and (it := one(clause, "TI")) and set(it.lower().split()) <= POINTING:
             raise Doubt(f"What is “{self.unplaced}”?")  # and 'it' is no other thing
         clause = self._of_a_thing(self.joined(clause))
-        if clause.act == "shift" and not clause.all("VI") and _BACK.search(clause.text):
-            clause = replace(clause, act="back")  # 'roll the count back by one step'
-        self.clause = clause
+        self.clause = clause = _as_said(clause)
         name = "ask" if clause.act.startswith("ask.") else clause.act
         named = clause.all("T") if clause.act == "chat" else []
         framed = self.known_as(named[0].text) if named else None
@@ -345,3 +344,12 @@ class Giving(People):
             else:
                 self._act("task", slot=one_told.slot, value=one_told.value)
         return bool(told)
+
+
+def _as_said(clause: Clause) -> Clause:
+    """A clause by the act that its words tell beyond doubt, where another was read."""
+    if clause.act == "shift" and not clause.all("VI") and _BACK.search(clause.text):
+        return replace(clause, act="back")  # 'roll the count back by one step'
+    if clause.act == "only" and _SHORTER.search(clause.text):
+        return replace(clause, act="remove")  # 'shorten the list by the towel'
+    return clause
