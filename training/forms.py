@@ -137,7 +137,9 @@ def _read_sayings(file: Path, kinds: Sequence[Kind]) -> None:
 def _put_saying(kind: Kind, name: str, rest: str) -> bool:
     told = [one.strip().rstrip(".?") for one in rest.split(";") if one.strip()]
     asks, name = name.endswith("?"), name.rstrip("?")
-    slot = next((one for one in kind.slots if one.names[0] == name), None)
+    named = [one for one in kind.slots if one.names[0] == name]  # two have their lines in the same order
+    fresh = (one for one in named if not (one.questions if asks else one.sayings))
+    slot = next(fresh, named[0] if named else None)
     place = "[V]" if slot is not None else "[I]"
     if any(one.count(place) != (not asks) for one in told):
         return False
