@@ -139,7 +139,7 @@ def _put_saying(kind: Kind, name: str, rest: str) -> bool:
     asks, name = name.endswith("?"), name.rstrip("?")
     named = [one for one in kind.slots if one.names[0] == name]  # two have their lines in the same order
     fresh = (one for one in named if not (one.questions if asks else one.sayings))
-    slot = next(fresh, named[0] if named else None)
+    slot = next(fresh, named[0] if named else None) if "[I]" not in rest else None
     place = "[V]" if slot is not None else "[I]"
     if any(one.count(place) != (not asks) for one in told):
         return False
