@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 from unittest.mock import patch
@@ -135,8 +136,13 @@ class Cases:
                     yield self._case("own", text, view, records[number - 1] if number else None, want)
 
     def formed(self, count: int, seed: int) -> Iterator[Case]:
-        """So many forms of authors whom the network has not read, said of plans that are made up."""
-        for turn, view, filling in plans.met(count, seed, sorted(forms.UNREAD.iterdir())):
+        """So many forms of authors whom the network has not read, said of plans that are made up.
+
+        Every fourth says what a slot is without naming it.
+        """
+        folders = sorted(forms.UNREAD.iterdir())
+        told = plans.met(count - count // 4, seed, folders)
+        for turn, view, filling in chain(told, plans.met(count // 4, seed, folders, forms.SAYINGS)):
             found = self.candidates(turn.text, view)
             outcomes = [plans.tried(turn, view, filling, one.operations)[0] for one in found]
             yield Case("forms", "forms", turn.text, view, found, tuple(_OUTCOMES[one] for one in outcomes))

@@ -13,7 +13,7 @@ import argparse
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -392,14 +392,20 @@ def _answered(one: _Said, graph: TaskGraph, reply: str) -> bool:
 # ---- playing --------------------------------------------------------------------------------------
 
 
-def met(count: int, seed: int, folders: Sequence[Path] = ()) -> Iterator[tuple[Turn, View, _Said]]:
-    """Forms with the plans that they are said of; what was last spoken of is the task that they are about."""
+def met(
+    count: int, seed: int, folders: Sequence[Path] = (), groups: Container[str] | None = None
+) -> Iterator[tuple[Turn, View, _Said]]:
+    """Forms with the plans that they are said of; what was last spoken of is the task that they are about.
+
+    groups: of forms; None: all that can be judged.
+    """
     chance, found = random.Random(seed), forms.authors(folders)
     kinds = [kind for _, those in found for kind in those]
     told = 0
     while told < count:
         wordings = chance.choice(found)[0]
-        group = chance.choice([name for name in wordings if name not in UNJUDGED])
+        fit = (name for name in wordings if name not in UNJUDGED and (groups is None or name in groups))
+        group = chance.choice([*fit])
         plan = Plan(kinds, chance)
         others = [kind for kind in kinds if all(kind is not one.kind for one in plan.tasks)]
         task = Task(chance.choice(others), "", "") if group in OPENED else chance.choice(plan.tasks)
