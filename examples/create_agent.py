@@ -12,6 +12,7 @@ from taskloom.agent.parts.middleware import TaskMemoryMiddleware
 
 def main(model: Any, *said: str) -> list[Any]:
     """Say something to a new agent, line by line, and give the todo list that comes of it."""
+    # services=default_services() (taskloom.agent.graph) has the plan follow what the user says, too.
     agent = create_agent(model, middleware=[TaskMemoryMiddleware(budget=600)], checkpointer=InMemorySaver())
     result: dict[str, Any] = {}
     for line in said:

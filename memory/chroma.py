@@ -6,9 +6,11 @@ For chromadb 1.5: a few inner parts of its clients are known here.
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from platform import libc_ver
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.request import urlopen
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:  # importing Chroma takes a second; who asks for no store in i
 
     __all__ = ["Client", "Collection", "EmbeddingFunction"]
 
+_ARENA_MAX = -8  # of glibc's malloc.h
 _PATIENCE = 60  # seconds until a server must have answered
 # The index is written and never asked, so it is a small one. It goes to disk soon: what is not there yet is
 # put into it again, a third of a millisecond each, when the collection is next opened.
@@ -114,6 +117,18 @@ def open_folder(folder: Folder) -> Client:
     client = _client(folder)
     folder.keep_private()
     return client
+
+
+def keep_few_arenas() -> bool:
+    """Have the C library give all threads memory from two places, where it is glibc; whether it does.
+
+    Else each of Chroma's threads has a place of its own, and what is free in one is of no use to the others.
+    It holds for the whole process, so this is for one that is a server's; what the environment says goes
+    before it.
+    """
+    if "MALLOC_ARENA_MAX" in os.environ or libc_ver()[0] != "glibc":
+        return False
+    return bool(ctypes.CDLL(None).mallopt(_ARENA_MAX, 2))
 
 
 def open_anew(folder: Folder, client: Client) -> Client:

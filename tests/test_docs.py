@@ -111,7 +111,7 @@ def test_the_script_shows_what_a_session_knows_of_the_one_before(
 
 def test_code_in_the_text_says_where_its_names_are_from() -> None:
     calls = re.findall(r"`([\w=]*(?:replace|[A-Z]\w+)\([^`]*\))`(?:\s+\(([^)]*)\))?", TEXT)
-    assert len(calls) == 3
+    assert len(calls) == 4
     for code, beside in calls:
         found = {name for module in re.findall(r"`([\w.]+)`", beside) for name in dir(import_module(module))}
         assert set(re.findall(r"\b[A-Z]\w+", code)) - {"True"} <= found, code

@@ -16,8 +16,10 @@ import venv
 import zipfile
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
+from langgraph_cli import schemas
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("agent", "memory", "tools")
@@ -179,3 +181,21 @@ def test_an_image_is_described_by_what_docker_is_given(tmp_path: Path) -> None:
     (graphs,) = re.findall(r"^ENV LANGSERVE_GRAPHS='(.*)'$", dockerfile, re.MULTILINE)
     assert json.loads(graphs) == json.loads((ROOT / "langgraph.json").read_text())["graphs"]
     assert "taskloom.agent.graph.auth:auth" in dockerfile
+    (saver,) = re.findall(r"^ENV LANGGRAPH_CHECKPOINTER='(.*)'$", dockerfile, re.MULTILINE)
+    assert json.loads(saver)["serde"] == {"allowed_msgpack_modules": None, "pickle_fallback": False}
+
+
+def test_the_configuration_of_the_server_is_valid_and_says_nothing_unknown() -> None:
+    told = run(sys.executable, "-m", "langgraph_cli", "validate", "-c", ROOT / "langgraph.json", cwd=ROOT,
+               LANGGRAPH_CLI_NO_ANALYTICS="1")  # fmt: skip
+    assert "is valid" in told
+    assert "warning" not in told  # of a name that it does not know; those further in it passes over
+    config = json.loads((ROOT / "langgraph.json").read_text())
+    kinds = {
+        "auth": schemas.AuthConfig,
+        "http": schemas.HttpConfig,
+        "checkpointer": schemas.CheckpointerConfig,
+    }
+    for name, kind in kinds.items():
+        assert config[name].keys() <= get_type_hints(kind).keys()
+    assert config["checkpointer"]["serde"].keys() <= get_type_hints(schemas.SerdeConfig).keys()

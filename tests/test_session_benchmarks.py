@@ -137,6 +137,22 @@ def test_sessions_by_folder_as_a_table(tmp_path: Path) -> None:
     assert "r_at_1, name" in shown
 
 
+def test_candidates(tmp_path: Path) -> None:
+    written(tmp_path / "sgdms_train_sessions.jsonl", SESSIONS)
+    written(tmp_path / "sgdms_train_queries.jsonl", QUERIES)
+    written(tmp_path / "sgdms_train_anchored.jsonl", ANCHORED)
+    written(
+        tmp_path / "sgdms_train_individuals.jsonl", [{"ind": "i", "sessions": [s["id"] for s in SESSIONS]}]
+    )
+    written(tmp_path / "sgd_schema.jsonl", SCHEMA)
+    small = ("--counts", "20", "--users", "2", "--records", "20", "--json")
+    found = json.loads(run("candidates.py", "--folder", str(tmp_path), *small))
+    assert set(found) == {"copy", "20"}
+    for figures in found.values():
+        assert figures["r_at_1"] == figures["anchored_r_at_1"] == figures["pooled_r_at_1"] == 1
+        assert figures["turns_r_at_5"] > 0 < figures["first_ms"]
+
+
 def test_sessions_say_what_is_missing() -> None:
     command = [sys.executable, str(BENCHMARKS / "sessions.py"), "--schema", "x"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)

@@ -15,6 +15,7 @@ from langgraph.types import Checkpointer
 
 from taskloom.agent.settings import settings
 from taskloom.agent.turn.state import Context, Input, Output, State
+from taskloom.memory.chroma import keep_few_arenas
 
 from .act_node import act_node, route_to_tools
 from .nodes import (
@@ -126,6 +127,7 @@ def served() -> Services:
 
 @cache
 def _services() -> Services:
+    keep_few_arenas()  # the process is the server's, and many users' memories come and go in it
     return default_services()
 
 

@@ -222,8 +222,20 @@ def reported_calls(turn: Turn) -> list[str]:
 def respond(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
     """Write the reply, streamed; one that contradicts the tasks is written again, then by template."""
     turn, context = turn_of(state), context_of(runtime)
-    graph = graph_of(state)
-    brief = Brief(
+    brief = brief_of(state, context, services)
+    if turn.reply:
+        message, usage = streamed(turn.reply), Usage()
+    else:
+        message, usage = write_reply(brief, services.voice(context.model).responder, services)
+    turn = turn.model_copy(update={"reply": str(message.text)})
+    return {"messages": [message], "turn": turn.with_usage(usage)}
+
+
+def brief_of(state: State, context: Context, services: Services) -> Brief:
+    """All that the reply of a turn may be made of."""
+    turn, graph = turn_of(state), graph_of(state)
+    known = turn.earlier or turn.known  # told as it is: no model is to make anything of it
+    return Brief(
         utterance=turn.utterance,
         graph=graph,
         turn=turn,
@@ -233,18 +245,10 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
             *(render_revision(graph[key], index) for key, index in turn.former),
         ),
         note=" ".join(filter(None, (turn.note, _left_out(turn)))),
-        style=context.reply_style or services.replies,
+        style="template" if known else context.reply_style or services.replies,
         exchanges=last_exchanges(state.get("messages", [])),
         now=services.clock(),
     )
-    if turn.earlier or turn.known:  # told as it is: no model is to make anything of it
-        brief = replace(brief, style="template")
-    if turn.reply:
-        message, usage = streamed(turn.reply), Usage()
-    else:
-        message, usage = write_reply(brief, services.voice(context.model).responder, services)
-    turn = turn.model_copy(update={"reply": str(message.text)})
-    return {"messages": [message], "turn": turn.with_usage(usage)}
 
 
 def _missed(last: Turn) -> tuple[tuple[int, str], ...]:

@@ -5,6 +5,7 @@ Needs the extra `agents`.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, NotRequired
@@ -15,27 +16,35 @@ from langchain.agents.middleware.types import (
     ModelRequest,
     ModelResponse,
     OmitFromInput,
+    PrivateStateAttr,
     ToolCallRequest,
 )
 from langchain.tools import ToolRuntime
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool
 from langgraph.runtime import Runtime
 from langgraph.types import Command
+from pydantic import create_model
 
+from taskloom.agent.graph.services import Services
 from taskloom.agent.turn.state import tasks_in
 from taskloom.memory.tasks import TaskGraph, TaskNode
 
-from .calls import CALLS, carry_out, next_turn
+from .calls import CALLS, next_turn
 from .channel import PLAN, Todo, called, joined, todos
+from .hearing import carry_out_once, hear, told
 from .prompt import plan_prompt
 
 
 class TaskMemoryState(AgentState[Any]):
-    """What the middleware adds to an agent's state: the plan, and the todo list that shows it."""
+    """What the middleware adds to an agent's state: the plan, and the todo list that shows it.
+
+    heard: plain data of what the user said, where that is read: for the run under way and for the next one.
+    """
 
     plan: Annotated[NotRequired[dict[str, TaskNode]], OmitFromInput, PLAN]
     todos: Annotated[NotRequired[list[Todo]], OmitFromInput]
+    heard: Annotated[NotRequired[dict[str, Any]], PrivateStateAttr]
 
 
 Result = ToolMessage | Command[Any]
@@ -46,6 +55,9 @@ class TaskMemoryMiddleware(AgentMiddleware[TaskMemoryState, Any, Any]):
 
     Args:
         budget: tokens that the plan may take in a prompt, see `taskloom.memory.retrieve.tokens`.
+        services: what reads what the user says, before the model does, and changes the plan by it, as the
+            graph does in a turn: `default_services()` for what the settings say. Default: only tools change
+            the plan. Not for a sub-agent, whose user is another model.
 
     The plan is in the state as `plan`, tasks by id, with any checkpointer; `todos` shows it as a list. The
     plan of a sub-agent that has this middleware too comes back with its result (a tool gives it as
@@ -54,12 +66,20 @@ class TaskMemoryMiddleware(AgentMiddleware[TaskMemoryState, Any, Any]):
 
     state_schema = TaskMemoryState
 
-    def __init__(self, *, budget: int = 600) -> None:
+    def __init__(self, *, budget: int = 600, services: Services | None = None) -> None:
         super().__init__()
         if budget < 50:
             raise ValueError(f"budget: a plan takes at least 50 tokens, not {budget}")
-        self.budget = budget
+        self.budget, self.services = budget, services
         self.tools: list[BaseTool] = [_tool(name) for name in CALLS]
+
+    def before_agent(self, state: TaskMemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Read what the user says, where that is wanted."""
+        return hear(state, runtime, self.services) or None if self.services else None
+
+    async def abefore_agent(self, state: TaskMemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Read what the user says, where that is wanted: not on the event loop, as it computes and waits."""
+        return await asyncio.to_thread(self.before_agent, state, runtime) if self.services else None
 
     def before_model(self, state: TaskMemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002  # LangChain's
         """Bring the todo list up to date."""
@@ -96,7 +116,7 @@ class TaskMemoryMiddleware(AgentMiddleware[TaskMemoryState, Any, Any]):
         said = next(
             (str(one.text) for one in reversed(request.messages) if isinstance(one, HumanMessage)), ""
         )
-        text = plan_prompt(_plan(request.state), said, self.budget)
+        text = plan_prompt(_plan(request.state), said, self.budget, told(request.state))
         before = request.system_message.content_blocks if request.system_message is not None else []
         content: list[Any] = [*before, {"type": "text", "text": f"\n\n{text}" if before else text}]
         return request.override(system_message=SystemMessage(content=content))
@@ -113,9 +133,9 @@ def _tool(name: str) -> BaseTool:
         graph = _plan(runtime.state)
         turn = next_turn(graph)
         for earlier in _earlier(runtime):
-            graph = carry_out(graph, earlier["name"], earlier["args"], turn).graph
+            graph = carry_out_once(runtime.state, graph, earlier["name"], earlier["args"], turn).graph
         given = {key: value for key, value in args.items() if key in CALLS[name].model_fields}
-        done = carry_out(graph, name, given, turn)
+        done = carry_out_once(runtime.state, graph, name, given, turn)
         message = ToolMessage(
             done.text,
             tool_call_id=runtime.tool_call_id,
@@ -126,8 +146,10 @@ def _tool(name: str) -> BaseTool:
         return Command(update={**changes, "messages": [message]})
 
     kind = CALLS[name]
+    # LangChain gives a tool whose schema has no field no arguments at all, those of its own left out too.
+    schema = create_model(kind.__name__, __base__=kind, runtime=(Annotated[Any, InjectedToolArg()], ...))
     return StructuredTool.from_function(
-        run, name=name, description=kind.__doc__, args_schema=kind, infer_schema=False
+        run, name=name, description=kind.__doc__, args_schema=schema, infer_schema=False
     )
 
 

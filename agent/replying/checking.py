@@ -355,10 +355,20 @@ def _denied(claimed: str, text: str) -> bool:
 # ---- what is missing ------------------------------------------------------------------------------
 
 
+def asks(reply: str, question: Clarify) -> bool:
+    """Whether a reply puts a question, in its words or in others, with all of its choices."""
+    return not any(_question_left_out(reply, _spoken(reply), question))
+
+
+def _spoken(reply: str) -> set[str]:
+    """The words of a reply; where it speaks to the user, those by which users speak of themselves."""
+    said = set(_words(reply))
+    return said | SPEAKER | {"my", "our"} if said & {"you", "your", "yourself"} else said
+
+
 def _left_out(reply: str, brief: Brief, answers: Sequence[Answer]) -> Iterator[str]:
     """What the reply must say and does not."""
-    said = set(_words(reply))
-    said |= SPEAKER | {"my", "our"} if said & {"you", "your", "yourself"} else set()
+    said = _spoken(reply)
     for answer in answers:
         for node in _asked_values(brief.graph, answer):
             if not _says(said, node.value or ""):
