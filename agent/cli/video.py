@@ -139,11 +139,21 @@ def list_recordings(user: User = LOCAL, as_json: AsJson = False) -> None:
     epilog=examples(
         'taskloom video ask "When is the launch?"',
         'taskloom video ask "Who said the launch moves?" --video standup.vtt --json',
+        'taskloom video ask "Which slide is shown?" --video standup.mp4 --range 01:30-02:10 --range 58:00-',
     )
 )
 def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="In words.")],
     which: Which = None,
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--range", metavar="FROM-TO", help="Look at frames of 01:30-02:10, 58:00- ...; again for more."
+        ),
+    ] = None,
+    frames: Annotated[
+        int | None, typer.Option("--frames", min=1, max=50, help="How many frames to look at.")
+    ] = None,
     user: User = LOCAL,
     as_json: AsJson = False,
 ) -> None:
@@ -151,9 +161,15 @@ def ask(
 
     The answer says who said it and when, or that nothing says so. With TASKLOOM_MODEL the
     model looks moments up and answers from them. What was not said is looked for in pictures only where that
-    model takes them.
+    model takes them. With --range or --frames it is answered from frames of one recording alone; without a
+    model it is told what was measured of them.
     """
     eyes = _eyes()
+    if ranges or frames:
+        with _explained(), _recordings(user, eyes) as recordings:
+            looked = _looked(question, which, ranges or (), frames, recordings, eyes)
+        _tell_watched(looked, as_json=as_json)
+        return
     with _explained(), _recordings(user, eyes) as recordings:
         found = recordings.rag(question, which)
         watched, hindered = _watched(question, which, recordings, eyes)
@@ -345,6 +361,26 @@ def _watched(
     except WatchError as error:
         typer.echo(_safe(f"I answer without the model: {error}."), err=True)
         return None, error
+
+
+def _looked(
+    question: str,
+    which: str | None,
+    ranges: Sequence[str],
+    frames: int | None,
+    recordings: Recordings,
+    eyes: Eyes | None,
+) -> Watched:
+    """What frames of one recording show, in one look."""
+    from taskloom.agent.models.watching import Look, Watched
+    from taskloom.agent.turn.reading import Usage
+    from taskloom.tools.video.looking import FRAMES
+    from taskloom.tools.video.tools import range_ms
+
+    seen = recordings.qa(question, which, ranges=[*map(range_ms, ranges)], frames=frames or FRAMES)
+    usage = Usage() if eyes is None else eyes.usage
+    looks = Look.all_of(seen)
+    return Watched(seen.answer.text or "", seen.sources, len(looks), usage, looks)
 
 
 def _unseen(which: str | None, recordings: Recordings, done: Watched | WatchError | None) -> str:

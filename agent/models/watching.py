@@ -81,6 +81,14 @@ class Look:
     unseen: bool = False
     refused: str = ""
 
+    @classmethod
+    def all_of(cls, seen: Any) -> tuple[Look, ...]:
+        """The look that came to something; none where no frames were looked at."""
+        answer, at = seen.answer, seen.answer.looked_ms
+        if not at:
+            return ()
+        return (cls(seen.thread, seen.name, at[0], at[-1], len(at), answer.unseen, answer.refused),)
+
     def __str__(self) -> str:
         """Such as: 12 frames of a.mp4 from 00:01 to 00:28."""
         many = f"{self.frames} frame{'s' * (self.frames != 1)} of {self.name or self.video}"
@@ -236,14 +244,13 @@ def _looked(step: _Step, recordings: Recordings, shown: _Shown) -> str:
 
 def _seen(step: _Step, query: str, recordings: Recordings, shown: _Shown) -> str:
     """What a look at frames gives."""
-    start, end = milliseconds(step.start), milliseconds(step.end)
-    seen = recordings.qa(query, step.video, start_ms=start, end_ms=end)
+    range_ms = milliseconds(step.start), milliseconds(step.end)
+    seen = recordings.qa(query, step.video, ranges=[range_ms])
     for source in seen.sources:
         shown.words.setdefault(source, "")  # its words may name times that the question named
-    if at := seen.answer.looked_ms:
+    if looks := Look.all_of(seen):
         shown.times.update(_seconds(f"{step.start} {step.end}"))
-        unseen, refused = seen.answer.unseen, seen.answer.refused
-        shown.looks.append(Look(seen.thread, seen.name, at[0], at[-1], len(at), unseen, refused))
+        shown.looks += looks
     return "\n".join((quoted(str(seen), 2_000), *seen.sources))
 
 
