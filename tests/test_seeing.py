@@ -466,8 +466,9 @@ def test_a_question_is_put_to_some_frames(
         server.play([Say('{"answer": null, "times": []}')])
         assert "Not seen in 4 frames of film.mp4 from 00:00 to 00:0" in run("ask", "What?", *parts).stdout
     with subtests.test("no such ranges"):
-        for given, told in {"1:00": "'1:00' is no range: write 01:30-02:10", "0:05-0:03": "no range", "-": "no",
-                            "x-y": "'x' is no time"}.items():  # fmt: skip
+        wrong = {"1:00": "'1:00' is no range: write 01:30-02:10", "0:05-0:03": "no range", "-": "no range",
+                 "x-y": "'x' is no time"}  # fmt: skip
+        for given, told in wrong.items():
             assert told in " ".join(run("ask", "What?", "--range", given, code=2).output.split())
         assert "equal to 50" in run("ask", "What?", "--frames", "51", code=2).output
     with subtests.test("without a model it is told what was measured"):
