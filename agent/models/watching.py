@@ -4,6 +4,9 @@ A loop of thought, call and observation (ReAct, Yao et al. 2023) of at most `STE
 and tokens. Parameters that do not fit come back as observations; in the last step it has to answer. What was
 not said it may have looked at in frames, by a model that takes pictures, within bounds of its own. An answer
 that cites a time which it was not shown is refused, and one without sources is none.
+
+Replies are read as those of `chooser` are. It is no `act`: there each choice stands alone beside a plan,
+takes two requests, and its results become tasks; here a talk goes on until it answers, in a request a step.
 """
 
 from __future__ import annotations
@@ -15,18 +18,17 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from taskloom.agent.plan.outline import quoted
 from taskloom.agent.turn.reading import Usage
 from taskloom.memory.scenes import clock
-from taskloom.tools.calls import faults
 from taskloom.tools.errors import ToolError
 from taskloom.tools.video.tools import Recordings, milliseconds
 
 from .chat import ChatModel, Meter, ModelFault, Unusable
+from .chooser import object_in, read_as
 from .eyes import Eyes
-from .wire import WireError, json_of
 
 STEPS, SECONDS, TOKENS = 15, 120.0, 20_000  # the seconds at least: a model may be given longer for a step
 PATIENT = 6  # steps that there is time for, though each takes as long as the model may
@@ -181,7 +183,7 @@ def watch(
         said = ""
         try:
             said = chat.ask(talk, schema, meter, min(until, time.monotonic() + chat.patience))
-            step = _read(said)
+            step = read_as(_Step, object_in(said))
             if step.act == "answer":
                 usage = meter.usage + (Usage() if eyes is None else eyes.usage)
                 text = _answer(step, shown) if step.sources else ""
@@ -212,15 +214,6 @@ def _asked(question: str, names: Mapping[str, int], pictured: Sequence[str]) -> 
     lines.append(f"Question: {quoted(question, 2_000)}")
     prompt = _PROMPT.format(look=_LOOK if pictured else "")
     return [SystemMessage(prompt), HumanMessage("\n".join(lines))]
-
-
-def _read(said: str) -> _Step:
-    try:
-        return _Step.model_validate(json_of(said, as_is=True))
-    except WireError as error:
-        raise ToolError(str(error)) from error
-    except ValidationError as error:
-        raise ToolError(faults(error)) from error
 
 
 def _looked(step: _Step, recordings: Recordings, shown: _Shown) -> str:
