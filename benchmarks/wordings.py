@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 SPENT = ("seen", "other", "fresh", "club", "office")
-KEPT = ("crew", "later")
+KEPT = ("crew", "later", "ward", "garage")
 
 Forms: TypeAlias = dict[str, list[str]]
 

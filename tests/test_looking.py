@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import io
 import itertools
 import json
 import re
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,12 +25,13 @@ from pydantic import SecretStr
 from benchmarks import clips
 from taskloom.agent.models.chat import Meter, ModelSettings, Unreachable
 from taskloom.agent.models.openai import OpenAIModel
-from taskloom.tools.errors import ToolError
+from taskloom.tools.errors import ToolError, UnavailableError
 from taskloom.tools.video.lines import Shot
 from taskloom.tools.video.looking import CAPTION_CALLS, Ask, Looker, clock
 from taskloom.tools.video.media import samples
 from taskloom.tools.video.screen import text_reader, with_text
 from taskloom.tools.video.shots import shots
+from taskloom.tools.video.taken import taken
 from tests.openai_server import Fault, OpenAIServer, Reply, Say
 
 MADE = clips.Clip(
@@ -306,3 +309,24 @@ def test_text_on_the_screen(film: Path, found: tuple[Shot, ...]) -> None:
     if (read := text_reader()) is None:
         pytest.skip("needs the extra `ocr`")
     assert [shot.shown for shot in with_text(film, found[1:3], read)] == ["LAUNCH", ""]
+
+
+def test_what_does_not_load_is_told_with_its_fix(
+    film: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "rapidocr.py"
+    monkeypatch.syspath_prepend(tmp_path)
+    for fault, told in (
+        ("ImportError('libGL.so.1: cannot open shared object file')", r"libGL.*apt-get install libgl1"),
+        ("ModuleNotFoundError(\"No module named 'cv2'\", name='cv2')", r"loaded: No module named 'cv2'"),
+    ):
+        package.write_text(f"raise {fault}  # {len(fault)}")
+        importlib.invalidate_caches()
+        monkeypatch.delitem(sys.modules, "rapidocr", raising=False)
+        with pytest.raises(UnavailableError, match=told):
+            text_reader()
+        at: list[str] = []
+        assert [shot.shown for shot in taken(film, progress=at.append).shots][:1] == [""]
+        assert re.search(f"the text on the screen is left out: .*{told}", at[-1])
+    monkeypatch.setitem(sys.modules, "rapidocr", None)
+    assert text_reader() is None

@@ -130,17 +130,22 @@ def test_a_recording_is_looked_at(longterm: LongTerm, film: Path, subtests: pyte
             assert f"~~~~~~\ncaption: {EVIL}\n~~~~~~" in last
         with subtests.test("a stretch, or a second"):
             ranges: dict[tuple[int, int], dict[str, Any]] = {
-                (3_000, 5_000): {"start_ms": 3_000, "end_ms": 5_000},
-                (5_000, 6_000): {"start_ms": 5_000, "end_ms": 5_000},
-                (6_000, 9_000): {"start_ms": 6_000, "video": "film.mp4"},
+                (3_000, 5_000): {"ranges": [(3_000, 5_000)]},
+                (5_000, 6_000): {"ranges": [(5_000, 5_000)]},
+                (6_000, 9_000): {"ranges": [(6_000, None)], "video": "film.mp4"},
             }
             for (start, end), given in ranges.items():
                 at = recordings.qa("What?", frames=4, **given).answer.looked_ms
                 assert start - 40 < min(at) <= max(at) < end  # a frame is on for 40 ms
+        with subtests.test("several stretches, each looked at and nothing between them"):
+            parts = [(7_000, None), (None, 1_000), (500, 2_000)]
+            at = recordings.qa("What?", ranges=parts, frames=8).answer.looked_ms
+            assert len(at) == 8
+            assert {time // 1_000 for time in at} == {0, 1, 7, 8}
         with subtests.test("what cannot be"):
             wrong: dict[str, dict[str, Any]] = {
-                "00:20 is not before the end .* is 00:09 long": {"start_ms": 20_000},
-                "00:05 to 00:03 is no range": {"start_ms": 5_000, "end_ms": 3_000},
+                "00:20 is not before the end .* is 00:09 long": {"ranges": [(20_000, None)]},
+                "00:05 to 00:03 is no range": {"ranges": [(None, 1_000), (5_000, 3_000)]},
                 "51 frames": {"frames": 51}, "not 0": {"question": " "},
                 "no recording 'none'": {"video": "none"},
             }  # fmt: skip
@@ -180,7 +185,7 @@ def test_without_eyes_it_is_told_what_was_measured(longterm: LongTerm, film: Pat
     assert recordings.pictured() == recordings.pictured("film.mp4") == ("film.mp4",)
     film.unlink()
     assert recordings.pictured() == ()
-    seen = recordings.qa("What is there?", end_ms=3_000)
+    seen = recordings.qa("What is there?", ranges=[(None, 3_000)])
     assert (seen.sources, seen.answer.measured) == ((), True)
     assert str(seen).splitlines() == [
         BLIND, "[00:00-00:03] shown: Agenda", "[00:00-00:03] seen: red, moving",
@@ -309,7 +314,7 @@ def test_an_agent_looks(longterm: LongTerm, film: Path, home: Path, server: Open
     ):
         loaded = loaded_tools(given)
         user: Any = {"configurable": {USER: "ann"}}
-        args = {"question": "What is there?", "start": "0:03", "end": "0:06", "frames": 1}
+        args = {"question": "What is there?", "ranges": ["0:03-0:06"], "frames": 1}
         made = call(loaded.registry["video_qa"], args, shared=Shared({}), config=user)
         loaded.close()
         assert (made.status, made.text) == ("done", told)
@@ -440,6 +445,35 @@ def test_captions_are_made_as_a_recording_is_added(
         assert len(server.requests) == 2
     with subtests.test("no other choice"):
         assert "none" in run("add", film, "--captions", "some", code=2).output
+
+
+def test_a_question_is_put_to_some_frames(
+    film: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    run("add", film)
+    source = f"video:{digest_of(film)[:12]}@00:0"
+    parts = ["--range", "0:00-0:01", "--range", "0:07-", "--frames", "4"]
+    with subtests.test("of several ranges, in one look"):
+        server.play(first_frame)
+        assert run("ask", "What?", *parts).stdout == f"A wall.\nSource: {source}0\n"
+        (request,) = server.requests
+        assert {label[:5] for label in labels(" ".join(texts(request)))} == {"00:00", "00:07", "00:08"}
+        told = json.loads(run("ask", "What?", *parts, "--json").stdout)
+        looked = {"name": "film.mp4", "frames": 4, "unseen": False, "refused": ""}
+        assert (told["found"], told["sources"], told["model_calls"]) == (True, [f"{source}0"], 1)
+        assert looked.items() <= told["looked"][0].items()
+    with subtests.test("that do not show it"):
+        server.play([Say('{"answer": null, "times": []}')])
+        assert "Not seen in 4 frames of film.mp4 from 00:00 to 00:0" in run("ask", "What?", *parts).stdout
+    with subtests.test("no such ranges"):
+        wrong = {"1:00": "'1:00' is no range: write 01:30-02:10", "0:05-0:03": "no range", "-": "no range",
+                 "x-y": "'x' is no time"}  # fmt: skip
+        for given, told in wrong.items():
+            assert told in " ".join(run("ask", "What?", "--range", given, code=2).output.split())
+        assert "equal to 50" in run("ask", "What?", "--frames", "51", code=2).output
+    with subtests.test("without a model it is told what was measured"):
+        monkeypatch.delenv("TASKLOOM_MODEL")
+        assert run("ask", "What?", "--range", "0:03-0:05").stdout.startswith(BLIND)
 
 
 def test_captions_of_earlier_are_kept(longterm: LongTerm, film: Path, subtests: pytest.Subtests) -> None:

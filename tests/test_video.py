@@ -123,6 +123,40 @@ def test_questions_without_a_model(subtests: pytest.Subtests) -> None:
         assert answer("When is it?", []) == Answer()
 
 
+def test_questions_and_values_in_other_words(subtests: pytest.Subtests) -> None:
+    said = (
+        "Marek: When is the trip?", "Ines: My calendar says May 3 for the trip.",
+        "Tove: I can order the flowers.", "Ines: The hall runs us 300 euros.",
+        "Marek: The stage lights come later.", "Tove: Figure on ten chairs.",
+        "Ines: To recap, the audit, May 9.", "Marek: May 20 exceeds the limit.", "Tove: It's June 2 now.",
+        "Ines: The hall currently stands at 310 euros.", "Tove: My bad, that should read 250 euros.",
+        "Ines: The number of chairs has been corrected to twelve.", "Marek: Let me see, no, fifteen.",
+        "Marek: As for the trip, we said May 3.", "Ines: That was changed to May 5.",
+        "Tove: 70 euros for the tent, last time I checked.", "Ines: We had twelve helmets.",
+        "Tove: Turns out we pay 90 euros for the bus.",
+    )  # fmt: skip
+    told = talk("".join(f"[00:{at:02}] {line}\n" for at, line in enumerate(said)))
+    for question, has in {
+        "To whom does it fall to order the flowers?": "Tove",
+        "Do you know who will order the flowers?": "Tove",
+        "Name the person who will order the flowers.": "Tove",
+        "Where do they start talking about the hall?": "At 00:03",
+        "Find the first mention of the hall.": "At 00:03",
+        "How long till anyone mentions the chairs?": "At 00:05",
+        "At what second do they mention the tent?": "At 00:15",
+        "How much time passes before the audit is mentioned?": "At 00:06",
+        "When did they say the trip was gonna be?": "May 5", "When did they mention the trip?": "At 00:00",
+        "What's the hall gonna set us back?": "250 euros", "How much does the hall run?": "250 euros",
+        "What's the bill for the tent?": "70 euros", "How much money goes to the bus?": "90 euros",
+        "What is the total of chairs?": "fifteen", "What's the count of helmets?": "twelve",
+        "When is the audit?": "June 2", "Remind me, when is the audit?": "June 2",
+        "How many guys are on this call?": "3: ", "How many of Ines's lines mention the hall?": "2 times",
+        "What is the sentence right after Tove can order the flowers?": "300 euros",
+    }.items():  # fmt: skip
+        with subtests.test(question):
+            assert has in answer(question, told).text
+
+
 def test_cues_are_joined_to_sentences() -> None:
     cues = [
         Line(0, 1000, "The launch", "Ana"), Line(1000, 2000, "is in May.", "Ana"),

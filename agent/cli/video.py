@@ -12,10 +12,10 @@ import typer
 
 from .memory import LOCAL, User, opened_memory
 from .options import AsJson, checked_thread, examples, print_json
+from .watching import NONE_YET, answer_of_model, eyes_of_settings, looked_at, tell_watched, unlooked
 
 if TYPE_CHECKING:
     from taskloom.agent.models.eyes import Eyes
-    from taskloom.agent.models.watching import Watched, WatchError
     from taskloom.agent.recall.asking import Answer
     from taskloom.agent.recall.moments import Moment
     from taskloom.agent.recall.recordings import Recording, Recordings
@@ -33,7 +33,6 @@ video = typer.Typer(
     rich_markup_mode=None,
 )
 
-NONE_YET = "No recordings are remembered yet: `taskloom video add FILE` remembers one."
 Which = Annotated[
     str | None, typer.Option("--video", metavar="ID", help="Only this recording, by id or name.")
 ]
@@ -139,11 +138,21 @@ def list_recordings(user: User = LOCAL, as_json: AsJson = False) -> None:
     epilog=examples(
         'taskloom video ask "When is the launch?"',
         'taskloom video ask "Who said the launch moves?" --video standup.vtt --json',
+        'taskloom video ask "Which slide is it?" --range 01:30-02:10 --range 58:00-',
     )
 )
 def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="In words.")],
     which: Which = None,
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--range", metavar="FROM-TO", help="Look at frames of 01:30-02:10, 58:00- ...; again for more."
+        ),
+    ] = None,
+    frames: Annotated[
+        int | None, typer.Option("--frames", min=1, max=50, help="How many frames to look at.")
+    ] = None,
     user: User = LOCAL,
     as_json: AsJson = False,
 ) -> None:
@@ -151,40 +160,26 @@ def ask(
 
     The answer says who said it and when, or that nothing says so. With TASKLOOM_MODEL the
     model looks moments up and answers from them. What was not said is looked for in pictures only where that
-    model takes them.
+    model takes them. With --range or --frames it is answered from frames of one recording alone; without a
+    model it is told what was measured of them.
     """
-    eyes = _eyes()
+    eyes = eyes_of_settings()
+    if ranges or frames:
+        with _explained(), _recordings(user, eyes) as recordings:
+            looked = looked_at(question, which, ranges or (), frames, recordings, eyes)
+        tell_watched(looked, as_json=as_json)
+        return
     with _explained(), _recordings(user, eyes) as recordings:
         found = recordings.rag(question, which)
-        watched, hindered = _watched(question, which, recordings, eyes)
+        watched, hindered = answer_of_model(question, which, recordings, eyes)
         is_found = found.found if watched is None else bool(watched.sources)
-        more = "" if is_found else _unseen(which, recordings, watched or hindered)
+        more = "" if is_found else unlooked(which, recordings, watched or hindered)
     if watched is None:
         _tell(found, as_json=as_json)
     else:
-        _tell_watched(watched, as_json=as_json)
+        tell_watched(watched, as_json=as_json)
     if more:
         typer.echo(_safe(more), err=True)
-
-
-def _tell_watched(watched: Watched, *, as_json: bool) -> None:
-    """Print what a model answers, or in which frames it was not seen."""
-    from dataclasses import asdict
-
-    from taskloom.agent.recall.asking import NOTHING
-
-    text = watched.text or f"{NOTHING} {watched.unseen}".strip()
-    if as_json:
-        looked = [
-            {"video": one.video.removeprefix("video:"), "name": one.name, "frames": one.frames,
-             "from": one.start_ms / 1000, "to": one.end_ms / 1000, "unseen": one.unseen,
-             "refused": one.refused}
-            for one in watched.looked
-        ]  # fmt: skip
-        print_json({"answer": text, "found": bool(watched.sources), "sources": list(watched.sources),
-                    "looked": looked, "steps": watched.steps, **asdict(watched.usage)})  # fmt: skip
-    else:
-        typer.echo(_safe("\n".join((text, *(f"Source: {one}" for one in watched.sources)))))
 
 
 def _tell(found: Answer, *, as_json: bool) -> None:
@@ -309,58 +304,6 @@ def _explained() -> Iterator[None]:
         raise InputError(str(error)) from error
 
 
-def _eyes(*, bounded: bool = True) -> Eyes | None:
-    """The model of the settings, to be shown pictures; None without one. bounded: as for one question.
-
-    It is not the one that answers: where pictures take it too long, that is not taken to be away.
-    """
-    from taskloom.agent.settings import settings
-
-    given = settings()
-    if given.model in ("", "rules"):
-        return None
-    from taskloom.agent.graph.wiring import chat_models
-    from taskloom.agent.models.eyes import CALLS, Eyes
-
-    return Eyes(chat_models(given)(given.model), CALLS if bounded else None)
-
-
-def _watched(
-    question: str, which: str | None, recordings: Recordings, eyes: Eyes | None
-) -> tuple[Watched | None, WatchError | None]:
-    """What the model of the settings answers, or, told so, what hinders it; neither without a model."""
-    from taskloom.agent.settings import settings
-
-    given = settings()
-    if given.model in ("", "rules"):
-        return None, None
-    from taskloom.agent.graph.wiring import chat_models
-    from taskloom.agent.models.watching import WatchError, watch
-
-    known = recordings.all() if which is None else [recordings.named(which)]
-    names = {one.name: one.end_ms for one in known}
-    try:
-        chat, pictured = chat_models(given)(given.model), recordings.pictured(which)
-        return watch(question, recordings, chat, names, eyes=eyes, pictured=pictured), None
-    except WatchError as error:
-        typer.echo(_safe(f"I answer without the model: {error}."), err=True)
-        return None, error
-
-
-def _unseen(which: str | None, recordings: Recordings, done: Watched | WatchError | None) -> str:
-    """Which recordings' pictures were not looked at, or not once more, and why; '' where there are none."""
-    if not recordings.all():
-        return NONE_YET
-    why = "set TASKLOOM_MODEL to a model that takes pictures"
-    if done is not None:
-        why = "the model gave no answer" if isinstance(done, Exception) else "the model did not ask for it"
-    missed, seen = ("", set()) if done is None else (done.missed, {one.name for one in done.looked})
-    names = [name for name in recordings.pictured(which) if name not in seen]
-    if names:
-        return f"The pictures of {', '.join(names)} were not looked at: {missed or why}."
-    return f"A look was not made: {missed}." if missed else ""
-
-
 def _eyes_for_captions() -> Eyes:
     """What makes captions, however many.
 
@@ -369,7 +312,7 @@ def _eyes_for_captions() -> Eyes:
     """
     from taskloom.tools.errors import ToolError
 
-    if (eyes := _eyes(bounded=False)) is None:
+    if (eyes := eyes_of_settings(bounded=False)) is None:
         raise ToolError("captions are made by a model that takes pictures: set TASKLOOM_MODEL to one")
     return eyes
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from taskloom.agent.plan.outline import quoted, talk_lines
 from taskloom.agent.turn.choice import Check, Choice, ChoiceError, Situation
@@ -25,7 +25,7 @@ from . import prompts
 from .chat import ChatModel, Meter, ModelFault, Unusable
 from .wire import WireError, json_of
 
-_Read = TypeVar("_Read")
+_Form = TypeVar("_Form", bound=BaseModel)
 
 NO_TOOL = "none"
 REPAIRS = 2
@@ -51,10 +51,7 @@ class ModelChooser:
         }  # fmt: skip
 
         def read(parsed: Mapping[str, Any]) -> Choice:
-            try:
-                choice = Choice.model_validate(parsed)
-            except ValidationError as error:
-                raise ToolError(faults(error)) from error
+            choice = read_as(Choice, parsed)
             if choice.tool != NO_TOOL and choice.tool not in names:
                 raise ToolError(f"there is no tool {choice.tool[:60]!r}; there are {', '.join(names)}")
             if choice.tool != NO_TOOL and situation.ids and not 1 <= choice.task <= len(situation.ids):
@@ -91,7 +88,7 @@ class ModelChooser:
         for _ in range(REPAIRS + 1):
             try:
                 answer = self._chat.ask(talk, schema, meter, deadline)
-                found = read(_json(answer))
+                found = read(object_in(answer))
                 self._chat.reported.over("choose")
                 return found, meter.usage
             except Unusable as fault:
@@ -105,7 +102,24 @@ class ModelChooser:
         raise ChoiceError(f"the model's answer did not fit: {why}", meter.usage)
 
 
-def _json(answer: str) -> dict[str, Any]:
+def read_as(form: type[_Form], given: Mapping[str, Any]) -> _Form:
+    """What a model gave, as a form.
+
+    Raises:
+        ToolError: it does not fit; each fault is named, for the model.
+    """
+    try:
+        return form.model_validate(given)
+    except ValidationError as error:
+        raise ToolError(faults(error)) from error
+
+
+def object_in(answer: str) -> dict[str, Any]:
+    """The JSON object that an answer is.
+
+    Raises:
+        ToolError: it is none.
+    """
     try:
         parsed = json_of(answer, as_is=True)
     except WireError as error:

@@ -4,6 +4,9 @@ A loop of thought, call and observation (ReAct, Yao et al. 2023) of at most `STE
 and tokens. Parameters that do not fit come back as observations; in the last step it has to answer. What was
 not said it may have looked at in frames, by a model that takes pictures, within bounds of its own. An answer
 that cites a time which it was not shown is refused, and one without sources is none.
+
+Replies are read as those of `chooser` are. It is no `act`: there each choice stands alone beside a plan,
+takes two requests, and its results become tasks; here a talk goes on until it answers, in a request a step.
 """
 
 from __future__ import annotations
@@ -15,18 +18,17 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from taskloom.agent.plan.outline import quoted
 from taskloom.agent.turn.reading import Usage
 from taskloom.memory.scenes import clock
-from taskloom.tools.calls import faults
 from taskloom.tools.errors import ToolError
 from taskloom.tools.video.tools import Recordings, milliseconds
 
 from .chat import ChatModel, Meter, ModelFault, Unusable
+from .chooser import object_in, read_as
 from .eyes import Eyes
-from .wire import WireError, json_of
 
 STEPS, SECONDS, TOKENS = 15, 120.0, 20_000  # the seconds at least: a model may be given longer for a step
 PATIENT = 6  # steps that there is time for, though each takes as long as the model may
@@ -80,6 +82,14 @@ class Look:
     frames: int
     unseen: bool = False
     refused: str = ""
+
+    @classmethod
+    def all_of(cls, seen: Any) -> tuple[Look, ...]:
+        """The look that came to something; none where no frames were looked at."""
+        answer, at = seen.answer, seen.answer.looked_ms
+        if not at:
+            return ()
+        return (cls(seen.thread, seen.name, at[0], at[-1], len(at), answer.unseen, answer.refused),)
 
     def __str__(self) -> str:
         """Such as: 12 frames of a.mp4 from 00:01 to 00:28."""
@@ -173,7 +183,7 @@ def watch(
         said = ""
         try:
             said = chat.ask(talk, schema, meter, min(until, time.monotonic() + chat.patience))
-            step = _read(said)
+            step = read_as(_Step, object_in(said))
             if step.act == "answer":
                 usage = meter.usage + (Usage() if eyes is None else eyes.usage)
                 text = _answer(step, shown) if step.sources else ""
@@ -206,15 +216,6 @@ def _asked(question: str, names: Mapping[str, int], pictured: Sequence[str]) -> 
     return [SystemMessage(prompt), HumanMessage("\n".join(lines))]
 
 
-def _read(said: str) -> _Step:
-    try:
-        return _Step.model_validate(json_of(said, as_is=True))
-    except WireError as error:
-        raise ToolError(str(error)) from error
-    except ValidationError as error:
-        raise ToolError(faults(error)) from error
-
-
 def _looked(step: _Step, recordings: Recordings, shown: _Shown) -> str:
     """What a look gives, with the source of each moment; these are shown from then on."""
     query = step.query or ""
@@ -236,14 +237,13 @@ def _looked(step: _Step, recordings: Recordings, shown: _Shown) -> str:
 
 def _seen(step: _Step, query: str, recordings: Recordings, shown: _Shown) -> str:
     """What a look at frames gives."""
-    start, end = milliseconds(step.start), milliseconds(step.end)
-    seen = recordings.qa(query, step.video, start_ms=start, end_ms=end)
+    range_ms = milliseconds(step.start), milliseconds(step.end)
+    seen = recordings.qa(query, step.video, ranges=[range_ms])
     for source in seen.sources:
         shown.words.setdefault(source, "")  # its words may name times that the question named
-    if at := seen.answer.looked_ms:
+    if looks := Look.all_of(seen):
         shown.times.update(_seconds(f"{step.start} {step.end}"))
-        unseen, refused = seen.answer.unseen, seen.answer.refused
-        shown.looks.append(Look(seen.thread, seen.name, at[0], at[-1], len(at), unseen, refused))
+        shown.looks += looks
     return "\n".join((quoted(str(seen), 2_000), *seen.sources))
 
 

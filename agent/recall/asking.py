@@ -22,7 +22,9 @@ COVERED = 0.75  # share of what a question is about that a line must have, with 
 NOTHING = "Nothing in the recordings says so."
 
 _FORMER = re.compile(
-    r"\b(?:originally|at first|used to|previously|last (?:year|month|week|time)|back then)\b", re.IGNORECASE
+    r"\b(?:originally|at first|used to|previously|back then"
+    r"|last (?:year|month|week|time(?! (?:I|we) \w+ed)))\b",
+    re.IGNORECASE,
 )
 _STATES = re.compile(
     r"\b(?:is|are|will be|be|becomes?|let'?s|we'?ll|make it|make that|moves?|moved|go(?:es)? with|take|took"
@@ -30,7 +32,11 @@ _STATES = re.compile(
     r"|went|came|comes|stays?|remains?|happens?|gets?|got|turns?|ends?|begins?|opens?|closes?)\b|'s\b",
     re.IGNORECASE,
 )  # fmt: skip
-_PARTICLES = frozenset(("back", "up", "down", "forward", "on", "off", "over", "out", "away", "again", "now"))
+_LEADS = frozenset(("after", "as", "at", "by", "during", "for", "from", "in", "on", "since", "to", "with"))
+_PARTICLES = frozenset(
+    ("back", "up", "down", "forward", "on", "off", "over", "out", "away", "again", "now", "instead", "after",
+     "before", "until", "till")
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,25 +155,25 @@ def _named(asked: Asked, text: str) -> bool:
 
 def _is_verb(word: str, head: str, tail: str) -> bool:
     """Whether a word behind a noun says what that does: "the launch slips to June" has no other verb."""
-    alone = STOP.issuperset(map(fold, WORD.findall(head))) and not _STATES.search(tail)
+    before = [fold(one) for one in WORD.findall(re.split(r"[,;:.?!]", head)[-1])]
+    leads = len(before) > 2 and before[0] in _LEADS and before[-2] not in _LEADS  # "after that call the ..."
+    alone = (leads or STOP.issuperset(before)) and not _STATES.search(tail)
     return alone and word.endswith("s") and not word.endswith("ss")
 
 
 def _counted(asked: Asked, need: str | None, text: str) -> bool:
-    """Whether words count what is asked about: "forty chairs", not "forty people and chairs"."""
+    """Whether a number is of what is asked about: of "forty chairs", not of "forty people and chairs"."""
     if need != "number" or not asked.phrase:
         return False
-    words = WORD.findall(text)
-    return any(
-        asked.phrase[0] in stems_of(word) and any(map(VALUES["number"].fullmatch, words[max(0, at - 2) : at]))
-        for at, word in enumerate(words)
-    )
+    after = [WORD.findall(text[one.end() :])[:2] for one in VALUES["number"].finditer(text)]
+    alone = (not words or _is_plain(words[0]) for words in after)  # then it is of what stands before it
+    return any(asked.phrase[0] in stems_of(" ".join(words)) for words in after) or any(alone)
 
 
 def _is_plain(word: str) -> bool:
-    """Whether a word beside a noun leaves it what it is: little words and verbs do."""
+    """Whether a word beside a noun leaves it what it is: little words, verbs and numbers do."""
     plain = not word or fold(word) in STOP | _PARTICLES or _STATES.fullmatch(word) is not None
-    return plain or "'" in word or word.endswith("ed")
+    return plain or "'" in word or word.endswith(("ed", "ly")) or bool(VALUES["number"].fullmatch(word))
 
 
 # ---- the kinds of answers -------------------------------------------------------------------------

@@ -16,7 +16,7 @@ Kind: TypeAlias = Literal["speakers", "beside", "count", "mentioned", "shown", "
 WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 
 _SAYING = (
-    r"say|says|said|saying|mention(?:s|ed)?|talk(?:s|ed)?|speaks?|spoke|spoken|suggest(?:s|ed)?"
+    r"say|says|said|saying|mention(?:s|ed)?|talk(?:s|ed|ing)?|speak(?:s|ing)?|spoke|spoken|suggest(?:s|ed)?"
     r"|propos(?:e|es|ed)|asks?|asked|tells?|told|announc(?:e|es|ed)|discuss(?:es|ed)?|brings? up|brought up"
     r"|rais(?:e|es|ed)|bring|brought|object(?:s|ed)?|remind(?:s|ed)?|point(?:s|ed)? out|offered"
     r"|volunteered|promised|agreed|confirmed|explained|warned|c[oa]mes? up"
@@ -29,26 +29,43 @@ _SAID_BY = re.compile(
     re.IGNORECASE,
 )
 _TALK = re.compile(rf"\b(?:{_SAYING}|up|out|about|of)\b", re.IGNORECASE)
-_TIMES = re.compile(r"\bhow (?:many (?:times|occasions)|often|frequently)\b", re.IGNORECASE)
+_TIMES = re.compile(
+    r"\bhow (?:many (?:times|occasions|lines|mentions|references|of [A-Z]\w+'s lines)|often|frequently)\b",
+    re.IGNORECASE,
+)
 _SPEAKERS = re.compile(
-    r"\bhow many (?:\w+ )?(?:people|persons|folks?|speakers|voices|participants|of (?:them|us))\b.*"
-    r"\b(?:speak|talk|speaking|talking|are there|in|take part|heard|recording|meeting|video|call)\b"
+    r"\bhow many (?:\w+ )?(?:people|persons|folks?|guys|men|women|speakers|voices|participants"
+    r"|of (?:them|us))\b.*"
+    r"\b(?:speak|talk|speaking|talking|say|are there|in|take part|took part|heard|recording|meeting|video"
+    r"|call|conversation|discussion)\b"
     r"|\b(?:how many|number of) (?:people|folks?|speakers|voices|participants)\W*$",
     re.IGNORECASE,
 )
 _WHEN = re.compile(
-    r"^\W*(?:when|at (?:what|which) (?:time|point|moment|minute)|where in the|whereabouts"
-    r"|how (?:far|long) in(?:to)?|what (?:is|was) the (?:first|earliest))\b",
+    r"^\W*(?:(?:from |since )?when|at (?:what|which) (?:time|point|moment|minute|second)"
+    r"|what (?:minute|second)|whereabouts|where in the|where\b.*\b(?:first|starts?|begins?)"
+    r"|how (?:soon|(?:long|much time) (?:\w+ ){,3}(?:until|till?|before))"
+    r"|how (?:far|long|many (?:minutes|seconds)) in(?:to)?|what (?:is|was) the (?:first|earliest))\b"
+    r"|\b(?:first|earliest) (?:mention|reference)\b",
     re.IGNORECASE,
 )
+_SAID_TO_BE = re.compile(
+    r"^\W*when (?:did|do|does) .*\b(?:say|think|reckon|agree|decide|announce)\b"
+    r"(?!.*\b(?:what|who|where|how)\b).*\b(?:is|are|was|were|be|happens?|starts?|begins?|takes? place)\W*$",
+    re.IGNORECASE,
+)
+"""When something is to be, not when that was said: "when did they say the trip would be"."""
 _HEARD = re.compile(
     r"\b(?:do|does|did) \w+ (?:\w+ ){1,3}about\b|\b(?:hears?|heard|refer(?:s|red)?|introduced|addressed"
     r"|reference|mention)\b",
     re.IGNORECASE,
 )
 """Something is talked of, whatever the verb: "when do we first learn about the bus"."""
-_PLACE = re.compile(r"\bhow (?:far|long) (?:in|into)\b|\bwhereabouts\b|\b(?:minute|second|timestamp)\b",
-                    re.IGNORECASE)  # fmt: skip
+_PLACE = re.compile(
+    r"\bhow (?:far|long|many (?:minutes|seconds)) (?:in|into)\b|\bwhereabouts\b"
+    r"|\b(?:minute|second|timestamp)\b",
+    re.IGNORECASE,
+)
 _IN_RECORDING = re.compile(r"\bin (?:the|this) (?:meeting|recording|video|call|transcript)\b", re.IGNORECASE)
 _SHOWING = re.compile(
     r"\b(?:in|from|during|does|do) (?:the|this|a) (?:clip|picture|video|recording)s?(?: show)?\b"
@@ -67,16 +84,30 @@ _SHORT = (
     (re.compile(r"['’]re\b"), " are"),
     (re.compile(r"['’]ve\b"), " have"),
     (re.compile(r"n['’]t\b"), " not"),
+    (re.compile(r"\bgonna\b", re.IGNORECASE), "going to"),
 )
 """Short forms and what they stand for."""
-_PHRASES = re.compile(
-    r"\b(?:takes?|took) (?:place|it on|on)\b|\b(?:in|on|of|from|during) (?:the|this) (?:video )?call\b",
+_POLITE = re.compile(
+    r"^\W*(?:please )?(?:(?:do|can|could|would) you )?(?:please )?"
+    r"(?:know|remember|tell me|remind me|give me|show me|let me know|find(?: out)?|say|state|quote"
+    r"|i (?:want|would like) to know)\b\W*(?=\w)",
     re.IGNORECASE,
 )
-_WHO = re.compile(r"^\W*(?:who|whom|whose|which (?:person|speaker))\b", re.IGNORECASE)
+"""What leads to a question: "can you tell me"."""
+_LINE = re.compile(r"\b(?:lines?|sentences?|remarks?)\b", re.IGNORECASE)
+_PHRASES = re.compile(
+    r"\b(?:takes?|took) (?:place|it on|on)\b|\bsets? \w+ back\b|\bto whom does it fall\b"
+    r"|\b(?:in|on|of|from|during) (?:the|this) (?:video )?call\b",
+    re.IGNORECASE,
+)
+_WHO = re.compile(
+    r"^\W*(?:(?:by|for|from|on|to|with) )?(?:who|whom|whose|which (?:person|speaker)"
+    r"|(?:name )?the (?:person|one|speaker) who)\b",
+    re.IGNORECASE,
+)
 _BESIDE = re.compile(
-    r"^(?P<asked>.*?)\b(?:(?:right|just|directly|immediately|straight|shortly) )?(?P<side>after|before) "
-    r"(?P<anchor>.*)$",
+    r"^(?!\W*how (?:long|much time)\b)(?P<asked>.*?)"
+    r"\b(?:(?:right|just|directly|immediately|straight|shortly) )?(?P<side>after|before) (?P<anchor>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _PAST = re.compile(r"\b(?:originally|at first|initially|before (?:that|it (?:was )?changed)|first planned)\b",
@@ -89,16 +120,16 @@ _ASKING = """
     decision current currently now still end eventually agreed there plan new right just directly immediately
     straight shortly after before following next thing exactly latest happen happens happening set chosen
     line lines sentence word words job task matter all else far whereabouts folk folks them us occasions due
-    earliest reference references mention
+    earliest reference references mention mentions timestamp sentence remark topic others
 """
 _LITTLE = STOP | frozenset(_ASKING.split())
 _NEEDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|total|pay(?:s|ing)?|paid|owe"
-                         r"|spent|spend(?:s|ing)?|charg(?:e|ed|es|ing)|expensive"
-                         r"|(?:fork|shell)(?:s|ed|ing)? out)\b",
+    ("money", re.compile(r"\bhow much\b|\b(?:prices?|costs?|budget|fee|rent|bill|invoice|quote|total"
+                         r"|pay(?:s|ing)?|paid|owe|spent|spend(?:s|ing)?|sets? \w+ back"
+                         r"|charg(?:e|ed|es|ing)|expensive|(?:fork|shell)(?:s|ed|ing)? out)\b",
                          re.IGNORECASE)),
     ("number", re.compile(r"\bhow (?:many|old|long|far|big|large|high)\b"
-                          r"|\b(?:amount|number|figure|sum|quantity)\b", re.IGNORECASE)),
+                          r"|\b(?:amount|number|figure|sum|quantity|count)\b", re.IGNORECASE)),
     ("clock", re.compile(r"\b(?:what|which) time\b|\bstart time\b", re.IGNORECASE)),
     ("date", re.compile(r"\bwhen\b|\b(?:what|which) (?:day|date|month|year|week)\b|\b(?:date|day|deadline)\b",
                         re.IGNORECASE)),
@@ -114,7 +145,8 @@ _BEHIND_VERB = frozenset(
 _JOINING = frozenset(("of", "for", "on", "about", "with", "in", "at", "from", "to"))
 _NEEDING = frozenset(
     ("cost", "costs", "price", "prices", "pay", "pays", "paid", "spend", "settle", "settled", "day", "days",
-     "date", "dates", "euros", "expensive", "number", "amount")
+     "date", "dates", "euros", "expensive", "number", "amount", "quantity", "count", "total",
+     "money", "bill", "invoice", "quote")
 )  # fmt: skip
 """Words that say of which kind a value is, and nothing of what it is of, where something else does."""
 
@@ -152,6 +184,7 @@ def asked_in(question: str, speakers: Sequence[str]) -> Asked:
     """A question taken apart. speakers: those whose names it may have."""
     for form, whole in _SHORT:
         question = form.sub(whole, question)
+    question = _POLITE.sub("", question)
     asked = _parts(question, speakers, "value")
     beside = _BESIDE.match(question)
     if _SPEAKERS.search(question):
@@ -159,7 +192,8 @@ def asked_in(question: str, speakers: Sequence[str]) -> Asked:
     if beside:
         wanted, anchor = (_parts(beside[part], speakers, "beside") for part in ("asked", "anchor"))
         names = wanted.firm or any(fold(word) in _LEADING for word in WORD.findall(beside["asked"]))
-        if (not wanted.words and _SAID.search(question)) or (anchor.who and not names):
+        said = _SAID.search(question) or _LINE.search(beside["asked"])
+        if (not wanted.words and said) or (anchor.who and not names):
             return replace(wanted, anchor=(anchor, beside["side"].lower()))
     return replace(asked, kind=_kind(question))
 
@@ -187,7 +221,7 @@ def _are_joined(question: str, things: Sequence[_Thing]) -> bool:
 def _kind(question: str) -> Kind:
     if _TIMES.search(question):
         return "count"
-    if _WHEN.match(question):
+    if _WHEN.search(question) and not _SAID_TO_BE.match(question):
         if any(form.search(question) for form in (_SAID, _HEARD, _PLACE, _IN_RECORDING)):
             return "mentioned"
         if _SHOWING.search(question):
@@ -197,6 +231,7 @@ def _kind(question: str) -> Kind:
 
 def _parts(question: str, speakers: Iterable[str], kind: Kind) -> Asked:
     """What a question is about."""
+    need = next((name for name, form in _NEEDS if form.search(question)), None)
     question = _PHRASES.sub(" ", question)
     shorter = _SHOWING.sub(" ", question)
     if any(fold(word) not in _LITTLE for word in WORD.findall(shorter)):
@@ -207,7 +242,6 @@ def _parts(question: str, speakers: Iterable[str], kind: Kind) -> Asked:
     words = [word for word in words if fold(word) not in _NEEDING] or words
     firm = [word for word in words if any(map(str.isdigit, word)) or (word[0].isupper() and len(word) > 1)]
     first = next(iter(WORD.findall(question)), "")
-    need = next((name for name, form in _NEEDS if form.search(question)), None)
     things = [word for thing in _things(subject, done=need is None) for word in thing.words]
     return Asked(
         text=question,
@@ -217,7 +251,7 @@ def _parts(question: str, speakers: Iterable[str], kind: Kind) -> Asked:
         words=stems_of(" ".join(words)),
         subject=stems_of(" ".join(things)) or stems_of(" ".join(words)),
         firm=stems_of(" ".join(word for word in firm if word != first)),
-        phrase=tuple(stem for word in words for stem in stems(word)),
+        phrase=tuple(stem for word in (need and things) or words for stem in stems(word)),
         who=who,
     )
 

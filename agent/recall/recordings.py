@@ -20,6 +20,7 @@ from taskloom.tools.errors import ToolError
 from taskloom.tools.video.lines import Line, Shot
 from taskloom.tools.video.looking import FRAMES, Ask
 from taskloom.tools.video.segments import Segment, segments
+from taskloom.tools.video.tools import Range
 
 from .asking import Answer, answer
 from .longterm import LongTerm
@@ -211,8 +212,7 @@ class Recordings:
         question: str,
         video: str | None = None,
         *,
-        start_ms: int | None = None,
-        end_ms: int | None = None,
+        ranges: Sequence[Range] = (),
         frames: int = FRAMES,
     ) -> Seen:
         """What a recording shows, by frames of its file; without eyes what was measured of them.
@@ -220,9 +220,8 @@ class Recordings:
         Args:
             question: in words.
             video: id or name of the recording; the only one without it.
-            start_ms: from where to look.
-            end_ms: up to where.
-            frames: how many to look at, 1 to 50.
+            ranges: from where to look and up to where, in milliseconds, in any order; all without any.
+            frames: how many to look at in all of them, 1 to 50.
 
         Raises:
             ToolError: there is no such recording, or not one alone; or as `look`.
@@ -234,7 +233,7 @@ class Recordings:
             raise ToolError("there is no recording to look at: `taskloom video add FILE` remembers one")
         if len(names) > 1:
             raise ToolError(f"say which of the recordings to look at: {', '.join(names)[:200]}")
-        return look(question, scenes, self._eyes, start_ms, end_ms, frames)
+        return look(question, scenes, self._eyes, ranges, frames)
 
     def pictured(self, video: str | None = None) -> tuple[str, ...]:
         """The names of the recordings, or of one, whose file is there to be looked at.

@@ -47,36 +47,44 @@ KINDS = {
 """For what is asked for, the kinds of values that give it, the best first."""
 
 _REVISES = re.compile(
-    r"^\W*(?:(?:oh|hmm|um|well|ah|but|and|then|so|okay|ok|right)\W+)*(?:no|nope|actually|sorry|wait|hold on"
-    r"|hang on|(?:forget|scratch|scrap|strike) (?:that|it|what i said)|correction|i mean|i meant"
-    r"|not any ?more|no longer|that was|on second thoughts?|better|rather|instead"
-    r"|let'?s (?:say|make it|do|take|keep|stay|go)|make (?:it|that)|i'?d (?:rather|say)"
+    r"\W*(?:(?:oh|hmm|um|well|ah|but|and|then|so|okay|ok|right)\W+)*(?:no|nope|nah|actually|sorry"
+    r"|(?:my )?apologies|my (?:bad|mistake)|wait|hold on|hang on|correction|i mean|i meant|i misspoke"
+    r"|(?:forget|scratch|scrap|strike) (?:that|it|what i said)|not (?:any ?more|that|quite)|no longer|wrong"
+    r"|update|(?:it )?turns out|that was|on second thoughts?|better|rather|instead"
+    r"|(?:it|that|this|they) (?:was|were|got|is|are|has been|have been) (?:\w+ )?\w+ed to"
+    r"|we (?:agreed|settled|decided) on|(?:i|we)(?:'d)? (?:propose|suggest)|i'?d (?:rather|say)"
+    r"|let'?s (?:just )?(?:say|make it|do|take|keep|stay|go)|make (?:it|that|[^,;]{,30} of it)"
     r"|we (?:should|could) (?:say|make it))\b",
     re.IGNORECASE,
 )
 _UNWANTED = re.compile(
     r"\btoo (?:late|early|soon|much|many|little|few|far|expensive|small|large|big)\b"
-    r"|\b(?:nobody|no way|out of the question|impossible|can'?t|cannot|won'?t|wouldn'?t|doesn'?t|don'?t|not"
+    r"|\b(?:nobody|no way|no \w+ for|out of the question|out of reach|over budget|impossible|ridiculous"
+    r"|madness|crazy|insane|absurd|refuse|anything but|can'?t|cannot|won'?t|wouldn'?t|doesn'?t|don'?t|not"
     r"|isn'?t|never)\b",
     re.IGNORECASE,
 )
 _REMARK = re.compile(
-    rf"\W*(?:{'|'.join(form.pattern for form in VALUES.values())}) (?:would|will|could|might|does)\b",
+    rf"\W*(?:{'|'.join(form.pattern for form in VALUES.values())}) (?:would|will|could|might|does"
+    r"|(?!is|was|has)\w+[^\Ws]s (?:the|our|my|us|me|with|your|any|what))\b",
     re.IGNORECASE,
 )
 """A clause that begins with a value and tells something of that, not of a thing whose value it is."""
+_OF = re.compile(r" (?:for|of) \w+ \w+")  # what a value before it is of
 _OTHERWISE = re.compile(r"\b(?:make (?:it|that)|instead|rather)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _CLAUSE = re.compile(r"[,;:!?–—]|\.(?!\d)")  # what parts one from the next
 _PRONOUNS = {"it", "they", "it's", "they're", "it'll", "it'd", "that", "this", "that's"}
+_AUXILIARY = {"is", "should", "will", "would", "must", "needs", "has", "ought"}
 _PAST = {"was", "were", "wasn't", "weren't", "had"}
 _KNOWN = {"the", "our", "my", "your", "his", "her", "their", "these", "those"}
 _NO_THINGS = """
     think believe guess suppose know mean meant hope remember see says say said yes yeah okay ok well oh right
-    only again instead sure maybe perhaps exactly sorry mistake error fault slip day days week weeks month
-    months moment morning afternoon evening today yesterday end way these those one ones each much many let's
+    only now again instead sure like last time maybe perhaps exactly sorry mistake error fault slip day days
+    week weeks month months moment morning afternoon evening today yesterday end way these those one ones each
+    much many let's
     there's new correct final date price figure number total amount cost
-    i'm i'd i'll i've we're we'd we'll we've it's it'll it'd that's
+    away rather i'm i'd i'll i've we're we'd we'll we've it's it'll it'd that's
 """
 _NO_THING = STOP.union(_NO_THINGS.split())
 """What is no thing of its own that a value may be of."""
@@ -128,16 +136,20 @@ def revised(at: int, moments: Sequence[Moment], need: str | None) -> list[int]:
             break
         text = one.evidence.text
         value = value_for(need, text) if need else _OTHERWISE.search(text) and text
-        revises = _REVISES.match(text)
         if not value or is_question(one):
             continue
-        before = _CLAUSE.split(text.partition(value)[0])
-        clause = len(text.partition(value)[0]) - len(before[-1])  # where that of the value begins
+        head = text.partition(value)[0]
+        begun = (0, *(one.end() for one in _CLAUSE.finditer(head)))  # where clauses begin
+        revises = next(filter(None, (_REVISES.match(text, at) for at in begun)), None)
+        before = _CLAUSE.split(head)
+        clause = begun[-1]
         if _UNWANTED.search(text, max(clause, revises.end() if revises else 0)) or _REMARK.match(
             text, clause
         ):
             continue
-        known = _about(_known(_words(before[-1])))
+        apart = len(before) > 1 and not revises and not _words(before[-1])  # as in "the launch, June"
+        behind = _OF.match(text.partition(value)[2])
+        known = _about(_known(_words(f"{before[-2 if apart else -1]} . {behind[0] if behind else ''}")))
         another = _counts_another(text, value, about) or bool(known and not about & known)
         near = place - course[-1] <= BARE_LINES
         bare = need and near and fold(value) != fold(value_for(need, last.evidence.text) or "")
@@ -157,14 +169,19 @@ def _is_of_last_topic(text: str, value: str, about: set[str], before: Moment) ->
     words, after = _words(_CLAUSE.split(head)[-1]), _words(_CLAUSE.split(tail)[0])
     if not _NO_THING.issuperset(after) or _PAST.intersection(words) or _known(words + after):
         return False
-    asked = _about(_words(before.evidence.text)) if is_question(before) else set()
+    asks = is_question(before) and not values(before.evidence.text)  # with a value it only doubts that
+    asked = _about(_words(before.evidence.text)) if asks else set()
     if asked and not asked & about:
         return False
     return _NO_THING.issuperset(words) or any(
-        word in _PRONOUNS
-        and (word.startswith(("it", "they")) or _NO_THING.issuperset(words[len(words) - at :]))
-        for at, word in enumerate(reversed(words[-3:]))
+        _stands_alone(words[at], words[at + 1 :]) for at in range(max(0, len(words) - 3), len(words))
     )
+
+
+def _stands_alone(word: str, after: Sequence[str]) -> bool:
+    """Whether a word is a pronoun that stands for a thing: "that should be", not "that holiday"."""
+    alone = word.startswith(("it", "they")) or not _AUXILIARY.isdisjoint(after[:1])
+    return word in _PRONOUNS and (alone or _NO_THING.issuperset(after))
 
 
 def _about(words: Sequence[str]) -> set[str]:
@@ -194,5 +211,5 @@ def _words(text: str) -> list[str]:
 def _counts_another(text: str, value: str, about: set[str]) -> bool:
     """Whether a number is followed by what it counts, and that is something else."""
     following = re.search(rf"\b{re.escape(value)} +([^\W\d_]+)", text)
-    counted = set(stems(following[1])) if following and VALUES["number"].fullmatch(value) else set()
+    counted = _about([fold(following[1])]) if following and VALUES["number"].fullmatch(value) else set()
     return bool(counted) and not counted & about

@@ -17,6 +17,7 @@ from taskloom.tools.errors import ToolError
 from taskloom.tools.video.lines import Shot
 from taskloom.tools.video.looking import BLIND, REPAIRS, Answer, Ask, Looker
 from taskloom.tools.video.segments import Segment
+from taskloom.tools.video.tools import Range
 
 MEASURED = 50  # lines of what was measured that are told
 IN_A_ROW = 3  # captions that fail, after which no more are asked for
@@ -67,8 +68,7 @@ def look(
     question: str,
     scenes: Sequence[Scene],
     eyes: Ask | None,
-    start_ms: int | None,
-    end_ms: int | None,
+    ranges: Sequence[Range],
     frames: int,
 ) -> Seen:
     """The answer to a question from frames of one recording; without eyes what was measured of them.
@@ -77,9 +77,8 @@ def look(
         question: in words.
         scenes: all of the recording, in order of time.
         eyes: a model that takes pictures.
-        start_ms: from where to look; None for the beginning.
-        end_ms: up to where; None for the end.
-        frames: how many to look at.
+        ranges: from where to look and up to where, in milliseconds; all of it without any.
+        frames: how many to look at in all of them.
 
     Raises:
         ToolError: there is nothing to look at, the file is not as it was, or as `Looker.qa`.
@@ -92,14 +91,18 @@ def look(
     path = Path(first.file) if eyes is None else _file(first)
     shots = tuple(map(_shot, scenes))
     captions = {number: text for number, scene in enumerate(scenes) if (text := _texts(scene, "caption"))}
-    start, end = start_ms or 0, shots[-1].end_ms if end_ms is None else end_ms
-    end += 1_000 * (start == end)  # the second that both name
-    answer = Looker(path, shots, eyes, captions).qa(question, [(start, end)], frames)
+    spans = [_span(one, shots[-1].end_ms) for one in ranges or [(None, None)]]
+    answer = Looker(path, shots, eyes, captions).qa(question, spans, frames)
     if answer.measured:  # what the scenes keep of it, no figure made up again
-        answer = answer._replace(
-            text=_measurements_text([one for one in measured if one.start_ms < end and start < one.end_ms])
-        )
+        within = [one for one in measured if any(one.start_ms < end and at < one.end_ms for at, end in spans)]
+        answer = answer._replace(text=_measurements_text(within))
     return Seen(answer, first.thread, first.name)
+
+
+def _span(given: Range, length_ms: int) -> tuple[int, int]:
+    """A range with its ends: where both name the same second, that."""
+    start, end = given[0] or 0, length_ms if given[1] is None else given[1]
+    return start, end + 1_000 * (start == end)
 
 
 def captioned(

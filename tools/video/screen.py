@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from taskloom.tools.errors import UnavailableError
+
 from .lines import Shot
 from .media import LIMITS, Limits, Pixels, pictures
 
@@ -21,12 +23,22 @@ _SIDE = 320  # pixels of the shorter side that text is looked for in, at least: 
 
 
 def text_reader() -> Reader | None:
-    """What reads the text in a picture, a line each, from the top; None where RapidOCR is not installed."""
+    """What reads the text in a picture, a line each, from the top; None where RapidOCR is not installed.
+
+    Raises:
+        UnavailableError: it is installed, and cannot be loaded.
+    """
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # before onnxruntime is loaded, else it reports home
     try:
         from rapidocr import RapidOCR
-    except ImportError:
-        return None
+    except ModuleNotFoundError as error:
+        if error.name == "rapidocr":
+            return None
+        raise UnavailableError(f"RapidOCR cannot be loaded: {error}") from error
+    except ImportError as error:  # of OpenCV, which needs libraries of a desktop
+        raise UnavailableError(
+            f"RapidOCR cannot be loaded ({error}): on Debian `apt-get install libgl1 libglib2.0-0`"
+        ) from error
     engine: Any = RapidOCR(
         params={
             "Global.use_cls": False,  # text that stands on its head

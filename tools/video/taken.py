@@ -70,7 +70,13 @@ def taken(
     if not info.width:
         return Taken(lines)
     progress("looking for its shots")
-    return Taken(lines, with_text(file, shots(samples(file, RATE, SIZE)), text_reader()), pictures=True)
+    found = shots(samples(file, RATE, SIZE))
+    try:
+        read = text_reader()
+    except UnavailableError as error:
+        progress(f"the text on the screen is left out: {error}")
+        read = None
+    return Taken(lines, with_text(file, found, read), pictures=True)
 
 
 def _said(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
@@ -19,9 +19,16 @@ Query = Annotated[str, Field(min_length=1, max_length=2_000, description="In wor
 Video = Annotated[str | None, Field(description="Id or name of one recording; all without it.")]
 Time = Annotated[str | None, Field(description="mm:ss or h:mm:ss from the beginning.")]
 Who = Annotated[str | None, Field(description="Only what this speaker said.")]
+Ranges = Annotated[
+    list[str],
+    Field(max_length=50, description="From and to, such as 01:30-02:10, 58:00- or -0:20; all without any."),
+]
 Many = Annotated[int, Field(ge=1, le=50, description="How many moments at most.")]
 One = Annotated[str | None, Field(description="Id or name of the recording; the only one without it.")]
 Frames = Annotated[int, Field(ge=1, le=50, description="How many frames to look at.")]
+
+# From and to, in milliseconds; None for the beginning and the end.
+Range: TypeAlias = tuple[int | None, int | None]
 
 
 class Recordings(Protocol):
@@ -47,8 +54,7 @@ class Recordings(Protocol):
         question: str,
         video: str | None = None,
         *,
-        start_ms: int | None = None,
-        end_ms: int | None = None,
+        ranges: Sequence[Range] = (),
         frames: int = 12,
     ) -> Any:
         """An `answer` from frames, with the `sources` that show it; as text the answer with its times."""
@@ -81,13 +87,11 @@ def video_tools(recordings: Callable[[str, float], Recordings], seconds: float) 
         return "\n".join((str(found), *(f"Source: {one.source} {one}" for one in found.moments)))
 
     def video_qa(
-        question: Query, config: RunnableConfig, video: One = None, start: Time = None, end: Time = None,
+        question: Query, config: RunnableConfig, video: One = None, ranges: Ranges = [],  # noqa: B006
         frames: Frames = 12,
     ) -> str:  # fmt: skip
         """What a recording shows, by frames that a model looks at: an answer with its times and sources."""
-        found = own(config).qa(
-            question, video, start_ms=milliseconds(start), end_ms=milliseconds(end), frames=frames
-        )
+        found = own(config).qa(question, video, ranges=[*map(range_ms, ranges)], frames=frames)
         return "\n".join((str(found), *(f"Source: {one}" for one in found.sources)))
 
     return [StructuredTool.from_function(one) for one in (video_retrieval, video_rag, video_qa)]
@@ -112,3 +116,15 @@ def milliseconds(text: str | None) -> int | None:
         raise ToolError(f"{text[:40]!r} is no time: write 12:40 or 1:02:03")
     *more, minutes, seconds = map(int, text.split(":"))
     return ((sum(more) * 60 + minutes) * 60 + seconds) * 1000
+
+
+def range_ms(text: str) -> Range:
+    """A range such as 01:30-02:10, 58:00- (to the end) or -0:20 (from the beginning).
+
+    Raises:
+        ToolError: it is no such range.
+    """
+    start, parted, end = text.partition("-")
+    if not parted or not (start.strip() or end.strip()):
+        raise ToolError(f"{text[:40]!r} is no range: write 01:30-02:10, 58:00- or -0:20")
+    return milliseconds(start.strip() or None), milliseconds(end.strip() or None)
