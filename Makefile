@@ -40,8 +40,8 @@ help:  ## list the targets
 
 install: $(STAMP)  ## set up the environment in .venv (only when it is stale)
 
-# A line a package as it comes in; errors and warnings go by it. Nothing is compiled that may never be run:
-# Python does it at the first import, and that is a third of the size and of the time.
+# A line a package as it comes in; errors and warnings go by it. Nothing is compiled that may never be run, a
+# third of the size and of the time; what every talk loads is, as an environment may forbid it later.
 define pip_install
 @echo "Setting up $(VENV) for $(1): some 170 packages, a few minutes the first time"
 @$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pip
@@ -56,6 +56,7 @@ $(STAMP): pyproject.toml constraints.txt
 	    { echo "Taskloom needs Python 3.11 to 3.13: make PYTHON=python3.12"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(call pip_install,dev)
+	@$(BIN)/python -c 'import taskloom.agent.cli.chat, taskloom.agent.cli.keyboard, taskloom.memory.store, chromadb'
 	@touch $@
 
 $(EXTRAS): $(STAMP)
