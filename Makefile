@@ -4,13 +4,14 @@
 PYTHON ?= python3
 VENV ?= .venv
 # Tests beside each other; COVERAGE=1 measures what they cover, and how many examples are generated is a
-# profile of tests/conftest.py: quick (100 each), check (1,000), and full (10,000) with FULL=1.
+# profile of tests/conftest.py: quick (100 each), check (300), and full (10,000) with FULL=1.
 WORKERS ?= 2
 COVERAGE ?=
 PROFILE ?= quick
 FULL ?=
-# More arguments for pytest, e.g. ARGS='-k rollback'.
+# More arguments for pytest, e.g. ARGS='-k rollback'. Without any, what is marked as slow is left to `make check`.
 ARGS ?=
+SLOW := $(if $(ARGS)$(FULL)$(filter-out quick,$(PROFILE)),,-m 'not slow')
 PORT ?= 2024
 # Folder with the data of `make bench`; without it the benchmarks that need none are run.
 DATA ?=
@@ -66,8 +67,9 @@ $(EXTRAS): $(STAMP)
 demo: install  ## play a real dialogue and draw the task tree as it changes
 	$(BIN)/taskloom demo
 
+# The tests of a file run in one process: what they share is made once.
 test: install  ## run the tests (ARGS='-k name' for some, COVERAGE=1 to measure, FULL=1 for the full run)
-	$(BIN)/python -m pytest -n $(WORKERS) $(COV) $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope $(SLOW) $(COV) $(ARGS)
 
 attack: install  ## the attack alone, in full, on this machine: kills, damage, full disks, faults, others' data, hostile text
 	HYPOTHESIS_PROFILE=full timeout 7200 $(BIN)/python -m pytest -n $(WORKERS) --timeout 1800 -m attack $(ARGS)
