@@ -4,13 +4,14 @@
 PYTHON ?= python3
 VENV ?= .venv
 # Tests beside each other; COVERAGE=1 measures what they cover, and how many examples are generated is a
-# profile of tests/conftest.py: quick (100 each), check (1,000), and full (10,000) with FULL=1.
+# profile of tests/conftest.py: quick (100 each), check (300), and full (10,000) with FULL=1.
 WORKERS ?= 2
 COVERAGE ?=
 PROFILE ?= quick
 FULL ?=
-# More arguments for pytest, e.g. ARGS='-k rollback'.
+# More arguments for pytest, e.g. ARGS='-k rollback'. Without any, what is marked as slow is left to `make check`.
 ARGS ?=
+SLOW := $(if $(ARGS)$(FULL)$(filter-out quick,$(PROFILE)),,-m 'not slow')
 PORT ?= 2024
 # Folder with the data of `make bench`; without it the benchmarks that need none are run.
 DATA ?=
@@ -40,8 +41,8 @@ help:  ## list the targets
 
 install: $(STAMP)  ## set up the environment in .venv (only when it is stale)
 
-# A line a package as it comes in; errors and warnings go by it. Nothing is compiled that may never be run:
-# Python does it at the first import, and that is a third of the size and of the time.
+# A line a package as it comes in; errors and warnings go by it. Nothing is compiled that may never be run, a
+# third of the size and of the time; what every talk loads is, as an environment may forbid it later.
 define pip_install
 @echo "Setting up $(VENV) for $(1): some 170 packages, a few minutes the first time"
 @$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pip
@@ -56,6 +57,7 @@ $(STAMP): pyproject.toml constraints.txt
 	    { echo "Taskloom needs Python 3.11 to 3.13: make PYTHON=python3.12"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(call pip_install,dev)
+	@$(BIN)/python -c 'import taskloom.agent.cli.chat, taskloom.agent.cli.keyboard, taskloom.memory.store, chromadb'
 	@touch $@
 
 $(EXTRAS): $(STAMP)
@@ -65,8 +67,9 @@ $(EXTRAS): $(STAMP)
 demo: install  ## play a real dialogue and draw the task tree as it changes
 	$(BIN)/taskloom demo
 
+# The tests of a file run in one process: what they share is made once.
 test: install  ## run the tests (ARGS='-k name' for some, COVERAGE=1 to measure, FULL=1 for the full run)
-	$(BIN)/python -m pytest -n $(WORKERS) $(COV) $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope $(SLOW) $(COV) $(ARGS)
 
 attack: install  ## the attack alone, in full, on this machine: kills, damage, full disks, faults, others' data, hostile text
 	HYPOTHESIS_PROFILE=full timeout 7200 $(BIN)/python -m pytest -n $(WORKERS) --timeout 1800 -m attack $(ARGS)

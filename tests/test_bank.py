@@ -18,14 +18,14 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from taskloom.agent.acting.index import HybridIndex
-from taskloom.memory.embed import MiniLM
+from taskloom.memory.embed import packaged
 from taskloom.tools import passages as reading_files
 from taskloom.tools.bank import TEXT_CHARACTERS, Collection, Hit, MemoryBank, as_prompt
 from taskloom.tools.errors import ToolError
 from taskloom.tools.index import Found, Index
 from taskloom.tools.passages import Passage, chunks, file_passages
 
-_MODEL = MiniLM()
+_MODEL = packaged()
 
 
 def index() -> Index:

@@ -33,7 +33,7 @@ from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.agent.turn.state import Change, Pending, Turn
 from taskloom.agent.turn.steps import Detail, Step
-from taskloom.memory.embed import MiniLM
+from taskloom.memory.embed import packaged
 from taskloom.memory.operations import (
     Add,
     Clarify,
@@ -59,7 +59,7 @@ MOVED: dict[str, Any] = {
     "act": "set", "target": "dinner", "value": "Friday", "details": [{"slot": "date", "value": "Friday"}]
 }  # fmt: skip
 
-MODEL = MiniLM()
+MODEL = packaged()
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from taskloom.agent.language.foreign import fixed_reply
 from taskloom.agent.language.pointers import parse_reference
 from taskloom.agent.language.statements import statements
 from taskloom.agent.reading.local import Local
-from taskloom.agent.reading.network import Packaged
+from taskloom.agent.reading.network import packaged
 from taskloom.agent.reading.quoting import masked
 from taskloom.agent.reading.spelling import written_out
 from taskloom.agent.recall.facts import parse_question
@@ -151,7 +151,7 @@ PLAN = TaskGraph(
 @cache
 def reader() -> Local:
     """The local reader, with a network that forgets what it has read."""
-    network = Packaged()
+    network = packaged()
     return Local(lambda text, before, limit: network._run(text, before, limit))
 
 

@@ -29,14 +29,14 @@ from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.agent.turn.state import Context, Turn
 from taskloom.agent.turn.steps import Step
-from taskloom.memory.embed import MiniLM
+from taskloom.memory.embed import packaged
 from taskloom.memory.outbox import Outbox
 from taskloom.memory.records import Experience, Fact, IntentUnit, Pair, now
 from taskloom.memory.store import ChromaStore, InMemoryStore, StoreError
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from tests.chroma_server import ChromaServer, HashEmbedder
 
-MODEL = MiniLM()
+MODEL = packaged()
 BERGEN = "Book a hotel in Bergen from June 3 to June 5 for two people."
 
 

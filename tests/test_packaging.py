@@ -101,6 +101,7 @@ def host(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_three_parts_and_nothing_else(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     shipped = {
@@ -113,6 +114,7 @@ def test_the_wheel_holds_the_three_parts_and_nothing_else(wheel: Path) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
+@pytest.mark.slow
 def test_every_module_imports_beside_a_host_with_the_same_names(installed: Path, host: Path) -> None:
     found = run(installed / "python", "-c", HOST, cwd=host, PYTHONPATH=str(host)).split()
     files = [path.relative_to(ROOT) for part in PARTS for path in (ROOT / part).rglob("*.py")]
@@ -120,6 +122,7 @@ def test_every_module_imports_beside_a_host_with_the_same_names(installed: Path,
     assert set(found) == here
 
 
+@pytest.mark.slow
 def test_the_command_runs_beside_a_host_with_the_same_names(installed: Path, host: Path) -> None:
     script = host / "script.json"
     script.write_text(json.dumps(["I want to plan a trip to Boston.", "Where am I going?"]), encoding="utf-8")
@@ -158,6 +161,19 @@ def test_every_library_that_the_code_imports_is_a_dependency() -> None:
             for top in {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"taskloom"}:
                 found = {normal(name) for name in providers.get(top, [top])}  # an extra may not be installed
                 assert found & declared, f"{path.relative_to(ROOT)} imports {top}, of {found}"
+
+
+def test_what_make_test_leaves_out_make_check_runs() -> None:
+    given = ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "PROFILE", "FULL", "ARGS", "COVERAGE")
+
+    def pytests(*made: str) -> list[str]:
+        without = (f"--unset={name}" for name in given)  # of the make that runs this test
+        lines = run("env", *without, "make", "-n", *made, cwd=ROOT).splitlines()
+        return [line for line in lines if "-m pytest -n" in line]
+
+    (quick,), (whole,), (named,) = pytests("test"), pytests("check"), pytests("test", "ARGS=-k rollback")
+    assert "-m 'not slow'" in quick
+    assert "slow" not in whole + named
 
 
 def test_an_image_is_described_by_what_docker_is_given(tmp_path: Path) -> None:

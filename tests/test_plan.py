@@ -21,7 +21,7 @@ from taskloom.agent.language.wording import NOT_UNDERSTOOD
 from taskloom.agent.reading.beam import BAD, likeliest
 from taskloom.agent.reading.frames import framed
 from taskloom.agent.reading.local import READINGS, Local
-from taskloom.agent.reading.network import Packaged
+from taskloom.agent.reading.network import packaged
 from taskloom.agent.reading.sense import makes_sense
 from taskloom.agent.reading.signs import Candidate, effects, signs
 from taskloom.agent.reading.trust import probabilities
@@ -37,7 +37,7 @@ from taskloom.memory.tasks import TaskGraph
 
 ROOT = Path(__file__).parents[1]
 WEIGHTS = ROOT / "agent" / "reading" / "weights"
-NETWORK = Packaged()
+NETWORK = packaged()
 
 
 def parsed(text: str, before: str = "") -> Parse:

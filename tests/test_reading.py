@@ -15,7 +15,7 @@ from openai import InternalServerError
 from pydantic import SecretStr
 
 from taskloom.agent.acting.index import HybridIndex
-from taskloom.memory.embed import MiniLM
+from taskloom.memory.embed import packaged
 from taskloom.tools.bank import Collection
 from taskloom.tools.errors import ToolError
 from taskloom.tools.extractive import extractive_judge
@@ -23,7 +23,7 @@ from taskloom.tools.passages import Passage
 from taskloom.tools.reading import BATCHES, NOTES, ChatJudge, Quote, Reader, Verdict, reading_tool, stands_in
 from tests.openai_server import Fault, OpenAIServer, Say
 
-_MODEL = MiniLM()
+_MODEL = packaged()
 
 HANDBOOK = (
     "The library opens at 9:30 on weekdays and stays closed on Sundays.",

@@ -12,7 +12,7 @@ from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.plan.slots import ANY, fill
 from taskloom.agent.reading.filling import Filling
 from taskloom.agent.reading.listed import places, type_of
-from taskloom.agent.reading.network import Packaged
+from taskloom.agent.reading.network import packaged
 from taskloom.agent.reading.slots import Filled, Key, Slots
 from taskloom.agent.settings import Settings
 from taskloom.agent.threads.taskloom import Taskloom
@@ -22,7 +22,7 @@ from taskloom.agent.turn.state import Context
 from taskloom.memory.operations import Add, Update, apply
 from taskloom.memory.tasks import TaskGraph
 
-NETWORK = Packaged()
+NETWORK = packaged()
 
 TICKETS = load_schemas(
     {

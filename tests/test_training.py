@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,26 +35,26 @@ from lines import (  # noqa: E402
     Turn,
     counts,
     files,
-    load,
     read_change,
     read_file,
     read_text,
 )
 
 FILES = files()
+read_once = cache(read_file)  # 400 dialogues, for two tests
 
 
 def test_a_file_follows_the_markup(subtests: pytest.Subtests) -> None:
     for file in FILES:
         with subtests.test(f"{file.parent.name}-{file.stem}"):
-            dialogues, wrong = read_file(file)
+            dialogues, wrong = read_once(file)
             assert wrong == []
             assert 1 <= len(dialogues) <= 8
             assert all(len(one.turns) > 6 and all(turn.reply for turn in one.turns[:-1]) for one in dialogues)
 
 
 def test_there_is_enough_of_everything() -> None:
-    told = counts(one for split in SPLITS for one in load(split))
+    told = counts(one for split in SPLITS for file in files(SPLITS[split]) for one in read_once(file)[0])
     assert told["dialogues"] >= 400
     assert told["turns"] >= 8000
     assert told["turns of several acts"] * 2 > told["turns"]

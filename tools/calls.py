@@ -12,13 +12,10 @@ from collections.abc import Iterable, Mapping
 from inspect import iscoroutinefunction, unwrap
 from typing import Any, Literal
 
-from jsonschema.validators import validator_for
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.errors import GraphInterrupt
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-from referencing import Registry
-from referencing.exceptions import Unresolvable
 from tenacity import (
     Retrying,
     retry_if_exception_type,
@@ -231,6 +228,10 @@ def validated(equipped: Equipped, args: Mapping[str, Any]) -> dict[str, Any]:
 
 def _misfits(name: str, shape: dict[str, Any], args: Mapping[str, Any]) -> list[str]:
     """Where parameters do not fit a JSON Schema."""
+    from jsonschema.validators import validator_for  # with what it imports, no chat without tools needs it
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+
     # An empty registry: a schema from a server may not have others fetched.
     validator = validator_for(shape)(shape, registry=Registry())
     try:

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from threading import TIMEOUT_MAX, Lock
 from typing import Any
 
-from jsonschema.exceptions import SchemaError
-from jsonschema.validators import validator_for
 from langchain_core.tools import BaseTool
 from langchain_core.utils.pydantic import get_fields
 from langgraph.pregel import Pregel
@@ -170,6 +168,9 @@ def _faults(equipped: Equipped) -> Iterator[str]:
 
 def _parameter_faults(equipped: Equipped) -> Iterator[str]:
     """What is wrong with a tool's parameters, and with the slots that they are to be filled from."""
+    from jsonschema.exceptions import SchemaError  # with what it imports, no chat without tools needs it
+    from jsonschema.validators import validator_for
+
     if unfilled := [name for name in equipped.hidden() if name not in INJECTED]:
         yield f"nothing fills its injected parameter {', '.join(unfilled)} (there are {', '.join(INJECTED)})"
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sqlite3
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -25,6 +25,8 @@ from .screen import failure, greeting, resuming
 if TYPE_CHECKING:
     from .chat import Chat
 
+NETWORK = "taskloom.agent.reading.network"
+"""What is imported first, so that its files are read beside the rest."""
 LIBRARIES = (
     "langchain_core.messages", "langchain_core.tracers.base", "langgraph.runtime", "langgraph.graph",
     "taskloom.agent.reading.local", "taskloom.agent.cli.chat",
@@ -72,19 +74,21 @@ class Opening:
 
     def _open(self) -> None:
         gc.disable()  # what is loaded stays: there is nothing to collect
-        try:
-            for name in LIBRARIES:
+        with ThreadPoolExecutor(1) as beside:
+            try:
+                beside.submit(import_module(NETWORK).packaged().load)  # if it fails, the first turn tells
+                for name in LIBRARIES:
+                    self._go_on()
+                    import_module(name)
                 self._go_on()
-                import_module(name)
-            self._go_on()
-            chat = self._make()
-        except Exception as error:  # noqa: BLE001  # raised where the talk is wanted
-            self._talk.set_exception(error)
-            return
-        finally:
-            gc.freeze()
-            gc.enable()
-        self._talk.set_result(chat)
+                chat = self._make()
+            except Exception as error:  # noqa: BLE001  # raised where the talk is wanted
+                self._talk.set_exception(error)
+                return
+            finally:
+                gc.freeze()
+                gc.enable()
+            self._talk.set_result(chat)
         for load in chat.app.loads:
             if self._left.is_set() or self._wanted.is_set():
                 return

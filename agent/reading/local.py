@@ -32,7 +32,7 @@ from .filling import Filling
 from .frames import Framed, framed
 from .gate import bare_answer, bare_reading
 from .heard import heard
-from .network import Packaged
+from .network import packaged as packaged_network
 from .noise import is_noise, is_repeated
 from .offers import answered
 from .quoting import masked, restored
@@ -270,7 +270,7 @@ def _told_apart(done: Sequence[Done], utterance: str) -> tuple[Tried, ...]:
 
 def packaged() -> Local:
     """The local reader with the networks of the package; their files are read when the first text comes."""
-    network = Packaged()
+    network = packaged_network()
     return Local(network, Slots(network.pieces))
 
 

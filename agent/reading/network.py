@@ -212,16 +212,23 @@ class Packaged:
 
     def pieces(self, text: str, before: str = "") -> tuple[Pieces, ...]:
         """The word pieces of each part of a text, and of what was said to its author last."""
-        return self._loaded().pieces(text, before)
+        return self.load().pieces(text, before)
 
     def _run(self, text: str, before: str, limit: int) -> tuple[Parse, ...]:
-        return self._loaded()(text, before, limit)
+        return self.load()(text, before, limit)
 
-    def _loaded(self) -> Network:
+    def load(self) -> Network:
+        """The network, its files read."""
         with self._loading:
             if self._network is None:
                 self._network = _load()
         return self._network
+
+
+@cache
+def packaged() -> Packaged:
+    """The network of the package, one for all that read."""
+    return Packaged()
 
 
 def _load() -> Network:

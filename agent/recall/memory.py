@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from taskloom.agent.language.pointers import asks_of_the_past, other_one
 from taskloom.agent.language.wording import spoken
@@ -23,13 +24,13 @@ from taskloom.memory.records import Experience, Fact, IntentUnit, now
 from taskloom.memory.store import StoreError
 from taskloom.memory.tasks import TaskGraph
 
-from .asking import Answer as RecordedAnswer
 from .facts import FactQuestion, covers, is_remark, parse_question
 from .facts import fact_lines as told_facts
 from .longterm import Found, LongTerm
-from .questions import of_recordings
-from .recordings import Recordings
 from .units import is_same_request, remembered, unit_of
+
+if TYPE_CHECKING:
+    from .asking import Answer as RecordedAnswer
 
 _log = logging.getLogger(__name__)
 
@@ -93,8 +94,13 @@ class Memory:
 
     def recorded(self, text: str) -> RecordedAnswer | None:
         """What recordings say on a question of what was said in them; None where nothing says so."""
+        from .questions import of_recordings  # only questions need it, and few of them what is below
+
         if not of_recordings(text):
             return None
+        from .asking import Answer as RecordedAnswer
+        from .recordings import Recordings
+
         found = self._asked(lambda memory: Recordings(memory, self._user).rag(text), RecordedAnswer())
         return found if found.found else None
 

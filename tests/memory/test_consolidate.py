@@ -34,7 +34,7 @@ from taskloom.memory.consolidate import (
     summarise,
     summarise_changes,
 )
-from taskloom.memory.embed import MiniLM
+from taskloom.memory.embed import packaged
 from taskloom.memory.facts import FactGraph, closure
 from taskloom.memory.operations import (
     Add,
@@ -425,7 +425,7 @@ def test_minilm_puts_what_says_the_same_together() -> None:
         "The interview of Ken was moved to Friday.",
     ]
     facts = [fact(f"f{n}", n, text=text) for n, text in enumerate(sentences)]
-    rows = MiniLM()(sentences)
+    rows = packaged()(sentences)
     near = neighbours(facts, {one.id: rows[n] for n, one in enumerate(facts)})
     assert [[one.id for one in cluster] for cluster in clusters(facts, near)] == [["f0", "f1"], ["f2"]]
 

@@ -333,7 +333,7 @@ class Dialogue(RuleBasedStateMachine):
             survives(self.graph)
 
 
-TestDialogue = pytest.mark.slow(Dialogue.TestCase)
+TestDialogue = Dialogue.TestCase
 TestDialogue.settings = settings(stateful_step_count=20)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.memory.embed import MiniLM
+from taskloom.memory.embed import packaged
 from taskloom.memory.judge import (
     CANDIDATES,
     PAIR,
@@ -32,7 +32,7 @@ from taskloom.memory.records import Experience, IntentUnit, Pair
 from taskloom.memory.store import InMemoryStore
 
 NOW = datetime(2026, 6, 17, 12, tzinfo=UTC)  # a Wednesday
-MINILM = MiniLM()
+MINILM = packaged()
 
 HOTEL = ("hotel.book", "Reserve a selected hotel for given dates", "reserve hotel")
 LOOK = ("hotel.find", "Search for a hotel based on location", "search hotel")

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from taskloom.memory.embed import MiniLM
+from taskloom.memory.embed import packaged
 from taskloom.memory.ranking import AnyRecord, Corpus, Hit, exact, stems, with_neighbours
 from taskloom.memory.records import Experience, Fact, IntentUnit
 
@@ -210,7 +210,7 @@ ASKED = (
 
 def test_an_exact_token_is_always_found() -> None:
     """hit@5 of queries in other words that have one exact token in common with one of 2,000 records."""
-    chance, embedder = random.Random(11), MiniLM()
+    chance, embedder = random.Random(11), packaged()
     names = [f"{a}{b}{c}" for a in ("Bar", "Tol", "Mer", "Kas", "Vin") for b in ("do", "li", "ra", "ne")
              for c in ("vic", "sen", "tti", "mar", "lund", "ko", "by", "grad", "fjord", "ham")]  # fmt: skip
     tokens = [
