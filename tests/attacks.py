@@ -44,7 +44,9 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "what is cut off or steers a terminal is told, or left out": (
         "test_shown", "test_web::test_a_body_that_is_cut_off", "test_web::test_a_compressed_body",
     ),
-    "hidden instructions change neither plan nor memory": ("test_hidden_instructions",),
+    "hidden instructions change neither plan nor memory, alone or beside what is asked for": (
+        "test_hidden_instructions", "test_vouched",
+    ),
     "a file of tools, on a server that allows no blocking": ("test_server::test_tools_of_a_file",),
     "a host's saver, strict, with warnings as errors": ("test_embedding", "test_plain"),
     "calls from any node of a host are on one thread": ("test_embedding",),

@@ -26,7 +26,7 @@ from langgraph.types import Command
 
 from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.graph.build import Taskgraph, build_graph
-from taskloom.agent.graph.locks import ThreadBusyError
+from taskloom.agent.graph.locks import ThreadBusyError, exclusive, exclusive_async
 from taskloom.agent.threads.store import Threads
 from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.reading import Reading, View
@@ -186,6 +186,62 @@ def test_what_is_approved_six_times_at_once_is_done_once(saver: Callable[..., An
             values = graphs[0].get_state(config).values
             assert values["turn"].number == 1
             assert [one.type for one in values["messages"]] == ["human", "ai"]
+
+
+# ---- the queue -----------------------------------------------------------------------------------
+
+WAIT, HELD, MANY = 2.0, 1.0, 4  # seconds that one waits for the one ahead, that each holds on; how many
+
+
+def test_whoever_waits_goes_in_order_and_is_not_refused_while_others_go() -> None:
+    """The last one waits for longer than for one run: each ahead of it is waited for anew."""
+    saver, went = InMemorySaver(), list[int]()
+
+    def hold(number: int) -> None:
+        with exclusive(saver, "one", "", WAIT):
+            went.append(number)
+            time.sleep(HELD)
+
+    async def hold_async(number: int) -> None:
+        async with exclusive_async(saver, "one", "", WAIT):
+            went.append(number)
+            await asyncio.sleep(HELD)
+
+    async def come() -> None:
+        runs = []
+        for number in range(MANY):  # in threads and in the loop by turns
+            runs.append(asyncio.create_task(
+                hold_async(number) if number % 2 else asyncio.to_thread(hold, number)
+            ))  # fmt: skip
+            await asyncio.sleep(0.2)
+        await asyncio.gather(*runs)
+
+    asyncio.run(come())
+    assert went == [*range(MANY)]
+    with exclusive(saver, "one", "", 0), pytest.raises(ThreadBusyError):
+        asyncio.run(hold_async(MANY))
+    hold(MANY)
+
+
+def test_a_place_that_is_given_up_holds_nobody_up() -> None:
+    saver = InMemorySaver()
+
+    async def hold(wait: float) -> None:
+        async with exclusive_async(saver, "one", "", wait):
+            await asyncio.sleep(0)
+
+    async def come() -> None:
+        async with exclusive_async(saver, "one", "", 0):
+            refused, left = asyncio.create_task(hold(0.05)), asyncio.create_task(hold(600))
+            last = asyncio.create_task(hold(600))
+            with pytest.raises(ThreadBusyError, match=r"waited 0\.05 s"):
+                await refused
+            left.cancel()
+            await asyncio.wait((left,))
+            assert not last.done()
+        await last
+
+    asyncio.run(come())
 
 
 # ---- refused, by setting --------------------------------------------------------------------------

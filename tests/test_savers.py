@@ -43,7 +43,6 @@ ROOT = Path(__file__).parent.parent
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "one"}}
 FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"
 SIX, ROUNDS = range(6), 100 if FULL else 5
-PATIENCE = 600.0  # seconds: here nobody is to be refused, however busy the machine is
 SERDE = JsonPlusSerializer(allowed_msgpack_modules=STORED)
 
 Saver = Callable[[], AbstractAsyncContextManager[Any]]
@@ -164,10 +163,10 @@ def whole(values: dict[str, Any], turns: int) -> None:
     assert titles == sorted(one.text.removeprefix("task ") for one in values["messages"][::2])
 
 
-def held(saver: Saver, does: Callable[[Host], Any], patience: float = 30.0) -> None:
+def held(saver: Saver, does: Callable[[Host], Any]) -> None:
     async def run() -> None:
         async with saver() as made:
-            await does(Host(build_graph(services(), checkpointer=made, patience=patience), made))
+            await does(Host(build_graph(services(), checkpointer=made), made))
 
     asyncio.run(run())
 
@@ -268,7 +267,7 @@ def test_six_at_once(saver: Saver) -> None:
             assert sorted(one["turn"].number for one in done) == [turn * 6 + n + 1 for n in SIX]
         whole(await host.state(), 6 * ROUNDS)
 
-    held(saver, talk, PATIENCE)
+    held(saver, talk)
 
 
 @pytest.mark.attack
@@ -279,10 +278,9 @@ def test_what_is_approved_six_times_at_once_is_done_once(saver: Saver) -> None:
         yes: Command[Any] = Command(resume={"approve": True})
         async with saver() as made:
             hosts = [
-                Host(build_graph(tool_services(Equipment(tools.registry())), checkpointer=made,
-                                 patience=PATIENCE), made)
+                Host(build_graph(tool_services(Equipment(tools.registry())), checkpointer=made), made)
                 for _ in SIX
-            ]  # fmt: skip
+            ]
             for turn in range(min(ROUNDS, 20)):
                 config: RunnableConfig = {"configurable": {"thread_id": f"trip{turn}"}}
                 asked = await hosts[0].say("task trip; put t1 place Rome; put t1 day Friday", config)
@@ -321,10 +319,7 @@ def test_two_savers_keep_each_other_off_a_thread(saver: Saver, request: pytest.F
 
     async def talk() -> None:
         async with saver() as one, saver() as two:
-            hosts = [
-                Host(build_graph(services(), checkpointer=made, patience=PATIENCE), made)
-                for made in (one, two)
-            ]
+            hosts = [Host(build_graph(services(), checkpointer=made), made) for made in (one, two)]
             for turn in range(ROUNDS):
                 await asyncio.gather(*(hosts[n % 2].say(f"task job{turn}_{n}") for n in SIX))
             whole(await hosts[0].state(), 6 * ROUNDS)

@@ -60,7 +60,7 @@ def build_graph(
         services: what the nodes use.
         checkpointer: a saver; None for a server, which brings its own; True for a graph that is called in the
             nodes of another one, and keeps one thread of its own for each of that one's.
-        patience: seconds that a run waits for another one on its thread; 0 refuses at once.
+        patience: seconds that a run waits for one ahead of it on its thread; 0 refuses at once.
         name: what it is called; with `checkpointer=True`, graphs of other names keep other threads.
     """
     builder: StateGraph[State, Context, Input, Output] = StateGraph(

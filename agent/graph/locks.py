@@ -1,8 +1,9 @@
 """One run at a time on a thread.
 
 LangGraph reads the state once, when a run begins; what another run writes meanwhile is lost without a word.
-Runs in one process wait for each other, whatever the saver; with SQLite and PostgreSQL those of several
-processes too.
+Runs in one process wait for each other, whatever the saver, and go in the order in which they came; with
+SQLite and PostgreSQL those of several processes wait, too. However many are ahead, whoever waits is refused
+only where one of these holds the thread for too long.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ import sqlite3
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import Future
+from concurrent.futures import wait as futures_wait
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -55,14 +59,65 @@ def check_thread(thread: str) -> None:
         )
 
 
-class _Lock:
-    """A lock that can be referred to weakly."""
+class _Queue:
+    """The runs on a thread in this process, in the order in which they came: the first one goes.
+
+    gone: how many have gone and are at their end.
+    """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self._guard, self._runs = threading.Lock(), deque[Future[None]]()
+        self.gone = 0
+
+    def join(self) -> Future[None]:
+        """A place at the end; it is done when its turn has come."""
+        place = Future[None]()
+        with self._guard:
+            self._runs.append(place)
+            if self._runs[0] is place:
+                place.set_result(None)
+        return place
+
+    def leave(self, place: Future[None]) -> None:
+        """Give a place up, and let the next one go where it had its turn."""
+        with self._guard:
+            self._runs.remove(place)
+            self.gone += place.done()
+            if self._runs and not self._runs[0].done():
+                self._runs[0].set_result(None)
+
+    @contextmanager
+    def turn(self, thread: str, wait: float) -> Iterator[None]:
+        """Wait until those ahead are gone; refused where none of them goes for `wait` seconds."""
+        place = self.join()
+        try:
+            gone = -1
+            while not place.done():
+                if gone == self.gone or not wait:
+                    raise ThreadBusyError.on(thread, wait)
+                gone = self.gone
+                futures_wait((place,), wait)
+            yield
+        finally:
+            self.leave(place)
+
+    @asynccontextmanager
+    async def turn_async(self, thread: str, wait: float) -> AsyncIterator[None]:
+        """See `turn`."""
+        place = self.join()
+        try:
+            gone = -1
+            while not place.done():
+                if gone == self.gone or not wait:
+                    raise ThreadBusyError.on(thread, wait)
+                gone = self.gone
+                await asyncio.wait((asyncio.wrap_future(place),), timeout=wait)
+            yield
+        finally:
+            self.leave(place)
 
 
-_inside: WeakValueDictionary[tuple[int, str, str], _Lock] = WeakValueDictionary()
+_inside: WeakValueDictionary[tuple[int, str, str], _Queue] = WeakValueDictionary()
 _guard = threading.Lock()
 
 
@@ -71,16 +126,13 @@ def exclusive(saver: BaseCheckpointSaver[Any], thread: str, space: str, wait: fl
     """Nobody else runs on a thread meanwhile.
 
     Raises:
-        ThreadBusyError: somebody did for longer than `wait` seconds.
+        ThreadBusyError: somebody did for longer than `wait` seconds; 0 refuses at once.
     """
-    inside, begun = _lock_of(saver, thread, space), time.monotonic()
-    if not inside.lock.acquire(timeout=wait):
-        raise ThreadBusyError.on(thread, wait)
-    try:
+    with _queue_of(saver, thread, space).turn(thread, wait):
         if given := _address(saver):
             from .postgres import advisory_lock
 
-            with advisory_lock(given, thread, space, wait=_left(begun, wait)) as taken:
+            with advisory_lock(given, thread, space, wait=wait) as taken:
                 if not taken:
                     raise ThreadBusyError.on(thread, wait)
                 yield
@@ -97,8 +149,6 @@ def exclusive(saver: BaseCheckpointSaver[Any], thread: str, space: str, wait: fl
             yield
         finally:
             file.release()
-    finally:
-        inside.lock.release()
 
 
 @asynccontextmanager
@@ -106,15 +156,11 @@ async def exclusive_async(
     saver: BaseCheckpointSaver[Any], thread: str, space: str, wait: float
 ) -> AsyncIterator[None]:
     """See `exclusive`; who waits does not keep a worker thread, which whoever is waited for may need."""
-    begun = time.monotonic()
-    inside, until = _lock_of(saver, thread, space), begun + wait
-    while not inside.lock.acquire(blocking=False):
-        await _retry(thread, wait, until)
-    try:
+    async with _queue_of(saver, thread, space).turn_async(thread, wait):
         if given := await _address_async(saver):
             from .postgres import advisory_lock_async
 
-            async with advisory_lock_async(given, thread, space, wait=_left(begun, wait)) as taken:
+            async with advisory_lock_async(given, thread, space, wait=wait) as taken:
                 if not taken:
                     raise ThreadBusyError.on(thread, wait)
                 yield
@@ -122,32 +168,21 @@ async def exclusive_async(
         if (folder := await _folder_async(saver)) is None:
             yield
             return
-        file = _file_lock(folder, thread, space)
+        file, until = _file_lock(folder, thread, space), time.monotonic() + wait
         while not _try_lock(file):
-            await _retry(thread, wait, until)
+            if time.monotonic() >= until:
+                raise ThreadBusyError.on(thread, wait)
+            await asyncio.sleep(_POLL)
         try:
             yield
         finally:
             file.release()
-    finally:
-        inside.lock.release()
 
 
 def lock_file(folder: Path, thread: str, space: str = "") -> Path:
     """The file by which processes keep each other off a thread."""
     name = hashlib.sha256(f"{thread}\n{space}".encode()).hexdigest()[:32]
     return folder / f"run-{name}.lock"
-
-
-def _left(begun: float, wait: float) -> float:
-    """What is left of the seconds that one waits, of which those for a run in this process are gone."""
-    return max(0.0, wait - (time.monotonic() - begun))
-
-
-async def _retry(thread: str, wait: float, until: float) -> None:
-    if time.monotonic() >= until:
-        raise ThreadBusyError.on(thread, wait)
-    await asyncio.sleep(_POLL)
 
 
 def _try_lock(file: FileLock) -> bool:
@@ -158,12 +193,12 @@ def _try_lock(file: FileLock) -> bool:
     return True
 
 
-def _lock_of(saver: Any, thread: str, space: str) -> _Lock:
-    """The lock of a thread in this process; two savers on the same connection, or storage, share it."""
+def _queue_of(saver: Any, thread: str, space: str) -> _Queue:
+    """The queue of a thread in this process; two savers on the same connection, or storage, share it."""
     parts = (getattr(saver, name, None) for name in ("storage", "conn"))
     shared = next((part for part in parts if part is not None), saver)
     with _guard:
-        return _inside.setdefault((id(shared), thread, space), _Lock())
+        return _inside.setdefault((id(shared), thread, space), _Queue())
 
 
 def _file_lock(folder: Path, thread: str, space: str) -> FileLock:

@@ -167,7 +167,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
     def of(cls, compiled: CompiledStateGraph[State, Context, Input, Output], patience: float) -> Self:
         """The same graph, of this class.
 
-        patience: seconds that a run waits for another one on its thread; 0 refuses at once.
+        patience: seconds that a run waits for one ahead of it on its thread; 0 refuses at once.
         """
         graph = cls.__new__(cls)
         vars(graph).update(vars(compiled), patience=patience)

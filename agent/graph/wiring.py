@@ -13,6 +13,7 @@ from taskloom.agent.language.foreign import English
 from taskloom.agent.plan.schema_files import load_schemas
 from taskloom.agent.reading.gate import Gate
 from taskloom.agent.reading.local import packaged as packaged_reader
+from taskloom.agent.reading.vouched import Vouched
 from taskloom.agent.recall.experiences import ExperiencedInterpreter
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.replying.templates import TemplateResponder
@@ -84,7 +85,7 @@ def default_services(
         chat = chats(name)
         interpreter: Interpreter = English(replace(local, answered=True))
         if given.reader != "local":
-            interpreter = Gate(ModelInterpreter(chat, alone), given.reader, local.fills)
+            interpreter = Gate(Vouched(ModelInterpreter(chat, alone), local), given.reader, local.fills)
         from taskloom.agent.models.chooser import ModelChooser
 
         return Voice(interpreter, ModelResponder(chat), ModelChooser(chat))

@@ -90,6 +90,8 @@ def _describe(operation: Operation, graph: TaskGraph) -> str:
             return f"take out {name}"
         case "complete":
             return f"mark {name} done"
+        case "undo":
+            return "take the last change back"
         case "replace":
             return f"replace {clip(operation.old, 40)} with {clip(operation.new, 40)}"
         case _:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from taskloom.agent.grounding.workspace import exchanged, renewed, same_value
@@ -58,11 +59,14 @@ class Exact(Parts, Back, Links, Asking):
     """All steps, each by the method of its act."""
 
     def _unsure(self, step: Step) -> None:
-        trial = ground_exactly(step.proposed, self.view)
+        trial = ground_exactly(step.proposed, replace(self.view, graph=self.graph))
         choices = tuple(one for one in trial if not isinstance(one, Check | Clarify))
         if not choices:
+            if step.proposed and step.value:
+                self.operations += trial
+                return
             super()._unsure(step)
-        question = f"{DID_YOU_MEAN}{describe_operations(choices, self.graph)}?"
+        question = f"{step.value or DID_YOU_MEAN}{describe_operations(choices, self.graph)}?"
         self.clarify(step, question, ("yes",) if len(choices) == 1 else (), choices)
 
     # ---- something new -----------------------------------------------------------------------------

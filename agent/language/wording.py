@@ -20,6 +20,7 @@ NOT_UNDERSTOOD = (
 TOO_MUCH = "That is more than I can take in at once, so I changed nothing. Could you say it in parts?"
 _SAID_IN_RECORDING = re.compile(r"\[(?P<at>[\d:]+)-[\d:]+\] (?:(?P<who>.+?) )?said: (?P<words>.*)", re.DOTALL)
 DID_YOU_MEAN = "Did you mean: "  # begins what is proposed instead of done
+NOT_SAID = "You did not say this, so I ask first. Shall I "  # the same, where it does not stand in the words
 
 
 def word_set(text: str) -> frozenset[str]:

@@ -52,6 +52,7 @@ SHARED = 0.2
 """How much the logarithm of the network's own probability of a reading counts beside log odds of trust."""
 MANY = 100  # clauses are not taken in: what each does is tried on the plan that those before it leave
 READINGS, FIRST = 16, 4  # of the network, that are tried on the plan; that are tried before the others
+MAYBE = 0.05  # from which probability on words may ask for an act
 CERTAIN = 0.85
 """From which probability on the best of the first readings is not compared with the others."""
 Done = tuple[Parse, Assembled, tuple[Operation, ...]]
@@ -202,6 +203,18 @@ class Local:
             return None
         made = assemble(clauses, utterance, view)
         return None if made.doubts else Reading(made.steps)
+
+    def acts(self, utterance: str, view: View) -> dict[str, str]:
+        """What words may ask for: each act that is in readings of some probability, with its words there."""
+        parses = self._parses(utterance, view)
+        whole = sum(parse.probability for parse in parses) or 1.0
+        share, told = dict[str, float](), dict[str, dict[str, None]]()
+        for parse in parses:
+            for act in {clause.act for clause in parse.clauses}:
+                share[act] = share.get(act, 0.0) + parse.probability / whole
+            for clause in parse.clauses:
+                told.setdefault(clause.act, {})[clause.text] = None
+        return {act: " ".join(told[act]) for act in share if share[act] >= MAYBE}
 
     def trusted(self, utterance: str, plain: Framed, view: View) -> list[Tried]:
         """The readings, with how far each can be trusted; plain: the utterance without its frame."""
