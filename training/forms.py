@@ -228,8 +228,8 @@ class Filling:
                and (one.questions if asks else one.sayings)]  # fmt: skip
         slot = self.slots[number] = self.chance.choice(fit or self._none())
         self.used.add(slot.names[0])
-        told = self.chance.choice(slot.questions if asks else slot.sayings)
-        return re.sub(r"\[([SV])", rf"[\g<1>{number}", told)
+        said = self.chance.choice(slot.questions if asks else slot.sayings)
+        return re.sub(r"\[([SV])", rf"[\g<1>{number}", said)
 
     def _none(self) -> NoReturn:
         raise LookupError("saying")
