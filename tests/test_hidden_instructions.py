@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -172,11 +173,11 @@ def asked_for(app: Taskloom, thread: str) -> str:
     return " ".join(f"{node.title} {node.value}" for node in app.tasks(thread).values())
 
 
-MIXED = [(place, order, words) for place, order in CASES for words in CHANGES]
+MIXED = [(*case, words) for case, words in zip(CASES, cycle(CHANGES), strict=False)]
 
 
 @pytest.mark.attack
-@pytest.mark.parametrize(("place", "order", "words"), MIXED if FULL else MIXED[::11])
+@pytest.mark.parametrize(("place", "order", "words"), MIXED if FULL else MIXED[::7])
 def test_hidden_words_change_nothing_beside_what_is_asked_for(
     app: Taskloom, server: OpenAIServer, place: str, order: str, words: str
 ) -> None:

@@ -43,6 +43,7 @@ ROOT = Path(__file__).parent.parent
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "one"}}
 FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"
 SIX, ROUNDS = range(6), 100 if FULL else 5
+LONG = 20  # rounds on a thread, whose turns take longer the more there were
 SERDE = JsonPlusSerializer(allowed_msgpack_modules=STORED)
 
 Saver = Callable[[], AbstractAsyncContextManager[Any]]
@@ -262,10 +263,13 @@ def test_a_run_that_is_begun_anew_is_one_turn(saver: Saver, steps: int | None) -
 @pytest.mark.timeout(1800)
 def test_six_at_once(saver: Saver) -> None:
     async def talk(host: Host) -> None:
-        for turn in range(ROUNDS):
-            done = await asyncio.gather(*(host.say(f"task job{turn}_{n}") for n in SIX))
-            assert sorted(one["turn"].number for one in done) == [turn * 6 + n + 1 for n in SIX]
-        whole(await host.state(), 6 * ROUNDS)
+        for begun in range(0, ROUNDS, LONG):
+            rounds = range(min(LONG, ROUNDS - begun))
+            config: RunnableConfig = {"configurable": {"thread_id": f"thread {begun}"}}
+            for turn in rounds:
+                done = await asyncio.gather(*(host.say(f"task job{turn}_{n}", config) for n in SIX))
+                assert sorted(one["turn"].number for one in done) == [turn * 6 + n + 1 for n in SIX]
+            whole(await host.state(config), 6 * len(rounds))
 
     held(saver, talk)
 
@@ -320,9 +324,10 @@ def test_two_savers_keep_each_other_off_a_thread(saver: Saver, request: pytest.F
     async def talk() -> None:
         async with saver() as one, saver() as two:
             hosts = [Host(build_graph(services(), checkpointer=made), made) for made in (one, two)]
-            for turn in range(ROUNDS):
+            rounds = min(ROUNDS, LONG)
+            for turn in range(rounds):
                 await asyncio.gather(*(hosts[n % 2].say(f"task job{turn}_{n}") for n in SIX))
-            whole(await hosts[0].state(), 6 * ROUNDS)
+            whole(await hosts[0].state(), 6 * rounds)
             left: Any = hosts[0].graph.astream if hosts[0]._loop_only else hosts[0].graph.stream
             parts = left({"messages": [HumanMessage("task last")]}, CONFIG, stream_mode="updates")
             refused = Host(build_graph(services(), checkpointer=two, patience=0), two)

@@ -15,7 +15,7 @@ from taskloom.memory.scenes import clock
 from taskloom.memory.words import STOP, fold
 
 from .moments import Moment
-from .questions import WORD, Asked, asked_in, loosely, stems_of
+from .questions import ARTICLES, WORD, Asked, asked_in, loosely, stems_of
 from .revising import KINDS, VALUES, is_question, revised, value_for, values
 
 COVERED = 0.75  # share of what a question is about that a line must have, with the question it answers
@@ -165,9 +165,20 @@ def _counted(asked: Asked, need: str | None, text: str) -> bool:
     """Whether a number is of what is asked about: of "forty chairs", not of "forty people and chairs"."""
     if need != "number" or not asked.phrase:
         return False
-    after = [WORD.findall(text[one.end() :])[:2] for one in VALUES["number"].finditer(text)]
-    alone = (not words or _is_plain(words[0]) for words in after)  # then it is of what stands before it
-    return any(asked.phrase[0] in stems_of(" ".join(words)) for words in after) or any(alone)
+    for one in VALUES["number"].finditer(text):
+        after = WORD.findall(text[one.end() :])[:2]
+        if asked.phrase[0] in stems_of(" ".join(after)):
+            return True
+        if (not after or _is_plain(after[0])) and _is_of_it(asked, text[: one.start()]):
+            return True
+    return False
+
+
+def _is_of_it(asked: Asked, head: str) -> bool:
+    """Whether what was named last before a number is what is asked about: "the chairs are now"."""
+    words = WORD.findall(re.split(r"[.?!]", head)[-1])
+    at = max((at for at, word in enumerate(words) if asked.phrase[0] in stems_of(word)), default=None)
+    return at is not None and ARTICLES.isdisjoint(map(fold, words[at + 1 :]))
 
 
 def _is_plain(word: str) -> bool:

@@ -241,7 +241,8 @@ class LongTerm:
     def _search(self, user: str, text: str, which: Which, limit: int) -> tuple[Hit, ...]:
         """What a search finds; where there is nothing, nothing is opened or embedded: that takes loading."""
         with span("search", which.kind or "all") as seen:
-            if self._store is None and not self._begun() and not self.outbox.count(user):
+            # In this order: another process may just now move what waits into a store that it makes.
+            if self._store is None and not self.outbox.count(user) and not self._begun():
                 return ()
             self._fresh(user, which)
             if not self.store.count(user, which.kind or None) and not self.outbox.count(user):

@@ -134,10 +134,8 @@ _NEEDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("date", re.compile(r"\bwhen\b|\b(?:what|which) (?:day|date|month|year|week)\b|\b(?:date|day|deadline)\b",
                         re.IGNORECASE)),
 )  # fmt: skip
-_ARTICLES = frozenset(("the", "a", "an", "our", "my", "your", "his", "her", "their", "this", "that"))
-_LEADING = _ARTICLES | frozenset(
-    ("many", "much", "of", "about", "for", "on", "with", "these", "those", "any")
-)
+ARTICLES = frozenset(("the", "a", "an", "our", "my", "your", "his", "her", "their", "this", "that"))
+_LEADING = ARTICLES | frozenset(("many", "much", "of", "about", "for", "on", "with", "these", "those", "any"))
 _DO = frozenset(("do", "does", "did"))
 _BEHIND_VERB = frozenset(
     ("up", "out", "in", "on", "off", "over", "to", "at", "from", "for", "by", "with", "first", "last", "now")
@@ -281,7 +279,7 @@ def _things(question: str, *, done: bool) -> list[_Thing]:
             if asks and end > at + 2 and (end == len(tokens) or fold(tokens[end]) in _BEHIND_VERB):
                 end -= 1  # "does the bus leave", "did the launch crop up"
             if end > at + 1:
-                verb = done and fold(token) in _ARTICLES and at and not plain[at - 1]
+                verb = done and fold(token) in ARTICLES and at and not plain[at - 1]
                 found.append(_Thing(at, end, (*tokens[at + 1 : end], *([tokens[at - 1]] if verb else []))))
     return found
 
