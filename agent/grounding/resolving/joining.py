@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import word_set
-from taskloom.agent.plan.held import alike, ends_of, stems_in
+from taskloom.agent.plan.held import alike, ends_of, stems_in, tasks_having
 from taskloom.agent.plan.roles import is_slot
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.memory.tasks import TaskNode
@@ -45,11 +45,16 @@ class Joining(Resolver):
                 gap = clause.text[before.start + len(before.text) : span.start]
                 text = clause.text[before.start : span.start + len(span.text)]
                 beside = _BETWEEN.fullmatch(gap) and (span.role != "V" or gap.strip())
-                if beside and self._names_one(text, before, span):
+                title = clause.act == "task" and before.role + span.role == "TW" and self._is_title(gap, span)
+                if title or (beside and self._names_one(text, before, span)):
                     found[-1] = replace(before, role="T" if before.role == "I" else before.role, text=text)
                     continue
             found.append(span)
         return clause if len(found) == len(spans) else replace(clause, mentions=tuple(found))
+
+    def _is_title(self, gap: str, whole: Mention) -> bool:
+        """Whether what something new is to be part of is but a part of its title: 'build the bench'."""
+        return not gap.strip() and not any(tasks_having(self.graph, {word}) for word in content(whole.text))
 
     def _names_one(self, text: str, *parts: Mention) -> bool:
         """Whether words name one plan in full, and each of the parts gives some of them."""

@@ -11,7 +11,7 @@ from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.words import singular, slot_name
 from taskloom.agent.plan.held import tasks_having
 from taskloom.agent.plan.outline import is_assignee
-from taskloom.agent.plan.roles import is_member, is_slot
+from taskloom.agent.plan.roles import has_former, is_member, is_slot
 from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail
@@ -299,11 +299,18 @@ class Leaving(Owning):
         if node is None:
             raise Doubt("What should be as it was?")
         node = self._slot_back(node, clause)
+        if not named and not has_former(node):
+            node = self._changed_last(node)
         value = self._former(node, one(clause, "V"))
         if value and (slot := self._slot_that_was(node, value)) is not None:
             node = slot
         original = "original" if _FIRST.search(words_outside(clause, "TSW")) else None
         self._act("back", task=node.id, old=original, value=value)
+
+    def _changed_last(self, node: TaskNode) -> TaskNode:
+        """What was changed last in the plan of a task; the task itself where nothing was."""
+        inside = self.graph.subtree(self.graph.root(node.id).id)
+        return max(filter(has_former, inside), key=lambda one: one.turn, default=node)
 
     def _all_at_first(self, clause: Clause) -> bool:
         """Whether a list, or for 'everything' a plan, went back to what it was when it came into the plan.

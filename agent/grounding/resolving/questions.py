@@ -8,7 +8,7 @@ from dataclasses import replace
 from taskloom.agent.grounding.exact_places import says_all
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.words import slot_name
-from taskloom.agent.plan.held import tasks_having
+from taskloom.agent.plan.held import stems_in, tasks_having
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import has_former, is_member, is_slot
 from taskloom.agent.plan.topic import kind_held
@@ -84,6 +84,13 @@ def _each_asked(clause: Clause, kind: str) -> list[Clause]:
         return [clause]
     others = tuple(span for span in clause.mentions if span not in spans)
     return [replace(clause, mentions=(*others, span)) for span in spans]
+
+
+_BEFORE_A_VERB = re.compile(
+    r"\b(?:do|does|did|is|are|am|was|were|will|shall|can|could|should|would|must|have|has|had) "
+    r"(?:(?:i|we|you|they|he|she|it|\S+) )?$",
+    re.IGNORECASE,
+)
 
 
 class Questions(AskedSlots):
@@ -264,10 +271,22 @@ class Questions(AskedSlots):
     def _slot_wanted(self, clause: Clause, kind: str) -> str | None:
         """The name of the slot that is asked for; who has something, unless somebody has a name for that."""
         said = _ASKING.sub("", one(clause, "S"))
+        said = "" if said and self._names_no_slot(clause) else said
         name = "name" if said.lower() == "called" else self._slot_named(said)
         if kind == "who":
             return name if name and self._has_slot(name) else "who"
         return name or None
+
+    def _names_no_slot(self, clause: Clause) -> bool:
+        """Whether what a question marks as a slot (S) is only its verb, or the task: 'eating', 'the form'."""
+        name = next(iter(clause.all("S")))
+        said = set(content(name.text))
+        having = [node for word in said for node in tasks_having(self.graph, {word})]
+        if not having:
+            return _BEFORE_A_VERB.search(clause.text[: name.start]) is not None
+        topic = self.topic()
+        root = self.graph.root(topic.id) if topic is not None else None
+        return root is not None and said <= stems_in(root).own and not any(map(is_slot, having))
 
     def _without_anybody(self, node: TaskNode | None) -> list[TaskNode]:
         """What is to be done in a task, or its plan, that nobody has: at most a few."""
