@@ -100,7 +100,7 @@ def default_services(
 def _loads(given: Settings, reader: Interpreter, memory: LongTerm | None) -> tuple[Callable[[], object], ...]:
     """What the first turn would load: the reader, and what was kept on this machine of earlier sessions."""
     read = partial(reader.read, "Plan a trip to Rome on Friday", View(TaskGraph()))
-    if memory is None or given.chroma_url or not _has_memory(given):
+    if memory is None or given.chroma_url or not (given.home / MEMORY).exists():
         return (read,)
     opened = partial(getattr, memory, "store")
     return (read, opened) if given.embeddings else (read, opened, partial(_embedder(given), ("trip",)))
@@ -258,13 +258,8 @@ def longterm_of(
     telling = narrator if given.model not in NO_MODEL else None
     return LongTerm(
         opened, partial(open_outbox, given), policy, telling,
-        model_judges=given.judge == "model", model_tells=kept, begun=partial(_has_memory, given),
+        model_judges=given.judge == "model", model_tells=kept,
     )  # fmt: skip
-
-
-def _has_memory(given: Settings) -> bool:
-    """Whether there may be a store: one in a folder is made with the first record."""
-    return given.chroma_url is not None or (given.home / MEMORY).exists()
 
 
 def _embedder(given: Settings) -> Embedder:

@@ -73,7 +73,6 @@ class LongTerm:
         *,
         model_judges: bool = False,
         model_tells: bool = True,
-        begun: Callable[[], bool] = lambda: True,
     ) -> None:
         """What it works with.
 
@@ -84,13 +83,12 @@ class LongTerm:
             narrator: gives the model that tells sessions; without one the tasks alone do.
             model_judges: whether it judges what is proposed too, in the turn.
             model_tells: whether it tells sessions at all; not worth a call where nothing is kept.
-            begun: whether there is a store to open; until something is kept there is none on a new machine.
         """
         self._judge = narrator if model_judges else None
         self.narrator = narrator if model_tells else None
         self._sessions = Sessions()
         self.policy = policy or Policy(addition="coarse", deletion="history")
-        self._open_store, self._open_outbox, self._begun = store, outbox, begun
+        self._open_store, self._open_outbox = store, outbox
         self._store: Store | None = None
         self._outbox: Outbox | None = None
         self._added = 0  # since something was last written
@@ -239,11 +237,8 @@ class LongTerm:
         return self.store.records(user, kind)
 
     def _search(self, user: str, text: str, which: Which, limit: int) -> tuple[Hit, ...]:
-        """What a search finds; where there is nothing, nothing is opened or embedded: that takes loading."""
+        """What a search finds; where there is nothing, nothing is embedded, as that takes loading."""
         with span("search", which.kind or "all") as seen:
-            # In this order: another process may just now move what waits into a store that it makes.
-            if self._store is None and not self.outbox.count(user) and not self._begun():
-                return ()
             self._fresh(user, which)
             if not self.store.count(user, which.kind or None) and not self.outbox.count(user):
                 return ()
