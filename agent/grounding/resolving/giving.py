@@ -64,8 +64,7 @@ _NO_NAME = re.compile(  # 'the gift one', 'his own', 'they're out'
 )
 _BACK = re.compile(r"\b(?:roll\w*|revert\w*) .*\bback\b|\b(?:one|a) step back\b", re.IGNORECASE)
 _AS_BEFORE = re.compile(
-    r"(?:as |the )?(?:original(?:ly)?|initial(?:ly)?|previous(?:ly)?|at first|before)(?: (\S.*))?",
-    re.IGNORECASE,
+    r"(?:as |the )?(?:original(?:ly)?|initial(?:ly)?|previous(?:ly)?|at first|before)", re.IGNORECASE
 )
 _SHORTER = re.compile(r"\b(?:shorten|trim|reduc|cut)\w*\b.*\bby\b", re.IGNORECASE)
 
@@ -356,10 +355,7 @@ def _as_said(clause: Clause) -> Clause:
         return replace(clause, act="back")  # 'roll the count back by one step'
     if clause.act == "only" and _SHORTER.search(clause.text):
         return replace(clause, act="remove")  # 'shorten the list by the towel'
-    if clause.act == "back":  # 'the original destination' is no value of before
-        found = (
-            (one, _AS_BEFORE.fullmatch(one.text) if one.role == "V" else None) for one in clause.mentions
-        )
-        named = [one if was is None else replace(one, role="S", text=was[1] or "") for one, was in found]
-        return replace(clause, mentions=tuple(one for one in named if one.text))
+    if clause.act == "back":  # 'as originally planned' names no value
+        kept = [one for one in clause.mentions if one.role != "V" or not _AS_BEFORE.fullmatch(one.text)]
+        return replace(clause, mentions=tuple(kept))
     return clause

@@ -299,7 +299,7 @@ class Leaving(Owning):
         if node is None:
             raise Doubt("What should be as it was?")
         node = self._slot_back(node, clause)
-        if not named and not has_former(node):
+        if not named and not clause.all("V") and not has_former(node):
             node = self._changed_last(node)
         value = self._former(node, one(clause, "V"))
         if value and (slot := self._slot_that_was(node, value)) is not None:
