@@ -18,7 +18,9 @@ _CORRECTED = re.compile(
 _ORDERS = word_set("swap undo redo overwrite exclude include")  # a plan is told so, and nobody plans to
 _LEADING = word_set("concerning regarding with on in for to within about at from as per")  # 'With the party'
 _TELLING = word_set("i i'm i've we we're we've let next")  # 'I learned two things', 'let the town be Rome'
-_PLANNING = word_set("plan create make organise organize arrange go going get build take come bring")  # no names
+_PLANNING = word_set(
+    "plan create make organise organize arrange go going get build take come bring"
+)  # verbs of a wish, no names
 _POINTING_BACK = word_set("it them namely")  # 'give it back': of something that is there
 _CUT = re.compile(r"\b(?:and|or|of|the)\s*[,;]")  # 'Tuesdays and, level B1': words were taken out of it
 _ASIDE = re.compile(r"\([^)]*\)|[“\"].*[”\"]")
