@@ -139,7 +139,7 @@ def read_by(said: str, before: Sequence[Operation], question: Clarify | None = N
     ("said", "before", "told"),
     [
         ("i want 3 tickets please", TICKETS, {"num_tickets": "3"}),
-        ("i want 2 tickets for saturday", (), {"num_tickets": "2", "date": "saturday"}),
+        ("i want 2 tickets on saturday", (), {"num_tickets": "2", "date": "saturday"}),
         ("The buyer is Ann Lee.", TICKETS, {"buyer": "Ann Lee"}),
         ("Sorry, to correct, my date is Monday", TICKETS, {"t2": "Monday"}),
         ("The row should be balcony", TICKETS, {"row": "balcony"}),

@@ -87,6 +87,7 @@ MOVED = (*TRIP, Update(task="t2", value="Boston"))
 NOT_YET = frozenset(
     {
         "Bob has to leave at 3.",
+        "Set the date of the trip back to June 1st.",
         "Both the dumplings and the stew need ginger.",
         "Call me at 555-123-4567.",
         "Everyone but Bob stays.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -108,8 +108,8 @@ class Slots:
             odds |= {key: max(one, odds.get(key, 0.0)) for key, one in part.odds.items()}
         for key, one in _for_any(text, before, schemas, known).items():
             if key not in found or found[key].value == ANY:
-                found[key] = one
                 odds[key] = max(one.probability, odds.get(key, 0.0))
+                found[key] = replace(one, probability=odds[key])
         kept = (one for one in found.values() if one.value != ANY or one.probability >= PLAIN)
         return SlotReading(tuple(sorted(kept, key=lambda one: -one.probability)), odds)
 

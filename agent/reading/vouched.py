@@ -128,7 +128,7 @@ class Words:
         """Whether the words ask for a step, with what it brings in. steps: all of the turn's."""
         if step.act in ("ask", "chat", "unsure", "no"):
             return True
-        told = step.act in ("yes", "shift") and step.value and _words(step.value) <= self._said
+        told = step.act in ("yes", "shift", "back") and step.value and _words(step.value) <= self._said
         told = told or (step.act == "reopen" and wanted_again(self._own, self._view) is not None)
         asking = self._own if told else self._asking(step.act)
         return asking is not None and self._mean(step, asking, steps) and self._give(step)

@@ -284,7 +284,7 @@ class Questions(AskedSlots):
         having = [node for word in said for node in tasks_having(self.graph, {word})]
         if not having:
             return _BEFORE_A_VERB.search(clause.text[: name.start]) is not None
-        topic = self.topic()
+        topic = self.topic() if clause.all("T") else None  # 'which one is on the form'
         root = self.graph.root(topic.id) if topic is not None else None
         return root is not None and said <= stems_in(root).own and not any(map(is_slot, having))
 
