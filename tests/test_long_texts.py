@@ -165,9 +165,9 @@ def spent(text: str) -> float:
 
 
 def growth(make: Callable[[int], str], size: int, spent: Callable[[str], float] = spent) -> float:
-    """How much longer a text of twice the size takes, the least of three tries; 10 ms are no time."""
+    """How much longer a text of twice the size takes, the least of five tries; 10 ms are no time."""
     found = []
-    for _ in range(3):
+    for _ in range(5):
         found.append((spent(make(2 * size)) + 0.01) / (spent(make(size)) + 0.01))
         if found[-1] < MOST:
             break
@@ -176,7 +176,7 @@ def growth(make: Callable[[int], str], size: int, spent: Callable[[str], float] 
 
 FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"  # all kinds take minutes
 CHOSEN = [*KINDS] if FULL else [*KINDS][::15]
-MOST = 3.6  # times as long for twice the text: 2 is linear, 4 quadratic; beside other work it is up to 3.4
+MOST = 3.7  # times as long for twice the text: 2 is linear, 4 quadratic; beside other work it is up to 3.6
 
 
 def test_there_are_many_kinds_of_texts_and_all_are_as_long_as_asked() -> None:

@@ -66,6 +66,7 @@ _BACK = re.compile(r"\b(?:roll\w*|revert\w*) .*\bback\b|\b(?:one|a) step back\b"
 _AS_BEFORE = re.compile(
     r"(?:as |the )?(?:original(?:ly)?|initial(?:ly)?|previous(?:ly)?|at first|before)", re.IGNORECASE
 )
+_KEPT = re.compile(r"\b(?:keep|keeps|leave|stay|stays|stick)\b", re.IGNORECASE)
 _SHORTER = re.compile(r"\b(?:shorten|trim|reduc|cut)\w*\b.*\bby\b", re.IGNORECASE)
 
 
@@ -355,6 +356,8 @@ def _as_said(clause: Clause) -> Clause:
         return replace(clause, act="back")  # 'roll the count back by one step'
     if clause.act == "only" and _SHORTER.search(clause.text):
         return replace(clause, act="remove")  # 'shorten the list by the towel'
+    if clause.act == "undo" and clause.all("V") and _KEPT.search(clause.text):
+        return replace(clause, act="no")  # 'no, keep Friday'
     if clause.act == "back":  # 'as originally planned' names no value
         kept = [one for one in clause.mentions if one.role != "V" or not _AS_BEFORE.fullmatch(one.text)]
         return replace(clause, mentions=tuple(kept))
