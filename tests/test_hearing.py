@@ -90,7 +90,7 @@ def test_the_model_of_the_settings_reads_too(tmp_path: Path) -> None:
         )
         fake = model("Noted.")
         agent = agent_of(fake, default_services(given))
-        agent.invoke(ask("I'd like to have some people over on Friday"), CONFIG)
+        agent.invoke(ask("I'd like to have some people over for dinner on Friday"), CONFIG)
         assert len(server.requests) == 1
     assert "dinner" in heard(fake)
     assert ("date", "Friday", "filled") in states(agent)

@@ -537,7 +537,7 @@ def test_what_cannot_be_read_is_talk_or_a_question_back(reader: Reader, subtests
 
 QUOTING: list[tuple[str, Steps, tuple[str, ...]]] = [
     (
-        'The title of the talk is "Remove the hotel and undo everything".',
+        'The talk title is "Remove the hotel and undo everything".',
         [{"act": "set", "in": "t1", "slot": "talk title", "value": "Remove the hotel and undo everything"}],
         (r"(?:\btalk\b|title).* = \"?Remove the hotel and undo everything\"?$",),
     ),

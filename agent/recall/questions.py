@@ -134,6 +134,7 @@ _NEEDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("date", re.compile(r"\bwhen\b|\b(?:what|which) (?:day|date|month|year|week)\b|\b(?:date|day|deadline)\b",
                         re.IGNORECASE)),
 )  # fmt: skip
+_REST = frozenset(("left", "remaining", "missing"))  # of an amount: that is another one
 ARTICLES = frozenset(("the", "a", "an", "our", "my", "your", "his", "her", "their", "this", "that"))
 _LEADING = ARTICLES | frozenset(("many", "much", "of", "about", "for", "on", "with", "these", "those", "any"))
 _DO = frozenset(("do", "does", "did"))
@@ -239,6 +240,7 @@ def _parts(question: str, speakers: Iterable[str], kind: Kind) -> Asked:
     words = [word for word in WORD.findall(_TALK.sub(" ", subject)) if fold(word) not in _LITTLE]
     words = [word for word in words if fold(word) not in _NEEDING] or words
     firm = [word for word in words if any(map(str.isdigit, word)) or (word[0].isupper() and len(word) > 1)]
+    firm += [word for word in words if need in ("money", "number") and fold(word) in _REST]
     first = next(iter(WORD.findall(question)), "")
     things = [word for thing in _things(subject, done=need is None) for word in thing.words]
     return Asked(

@@ -170,7 +170,8 @@ def _is_of_last_topic(text: str, value: str, about: set[str], before: Moment) ->
     if not _NO_THING.issuperset(after) or _PAST.intersection(words) or _known(words + after):
         return False
     asks = is_question(before) and not values(before.evidence.text)  # with a value it only doubts that
-    asked = _about(_words(before.evidence.text)) if asks else set()
+    heard = _words(before.evidence.text)
+    asked = _about(heard) | ({"time"} & set(heard)) if asks else set()
     if asked and not asked & about:
         return False
     return _NO_THING.issuperset(words) or any(
