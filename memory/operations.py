@@ -234,6 +234,10 @@ class Clarify(_Operation):
     question: str
     options: tuple[str, ...] = Field(default=(), description="What the user can choose between, in words.")
     choices: tuple[Operation, ...] = Field(default=(), description="What each option would do, in order.")
+    presumed: tuple[int, ...] = Field(
+        default=(), description="Turns of the messages that all choices together are presumed to mean, "
+        "so that to go on is as good as a yes; none: it takes a yes.",
+    )  # fmt: skip
 
 
 Operation: TypeAlias = Annotated[

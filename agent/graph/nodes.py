@@ -16,11 +16,12 @@ from langgraph.errors import NodeError
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from taskloom.agent.grounding.asking_first import question_before
+from taskloom.agent.grounding.asking_first import joined_proposal, question_before
 from taskloom.agent.language.statements import statements
 from taskloom.agent.language.wording import clip, join
 from taskloom.agent.plan.kinds import asked_key, offered_roots
 from taskloom.agent.plan.slots import ASK_AT_MOST, fill
+from taskloom.agent.reading.taken_up import accepted
 from taskloom.agent.reading.with_memory import read_with_memory
 from taskloom.agent.recall.experiences import experience_of, settle
 from taskloom.agent.recall.memory import Examples, Memory, answer_from_memory
@@ -29,6 +30,7 @@ from taskloom.agent.turn.calls import is_rerun_offer, stale_in
 from taskloom.agent.turn.reading import Usage, added
 from taskloom.agent.turn.schemas import SchemaError, TaskSchema
 from taskloom.agent.turn.state import Change, Context, State, Turn
+from taskloom.agent.turn.steps import Step
 from taskloom.memory.claims import Answer, answer
 from taskloom.memory.consolidate import Exchange
 from taskloom.memory.operations import Add, Check, Clarify, Complete, Outcome, apply
@@ -104,6 +106,8 @@ def _read(state: State, runtime: Runtime[Context], services: Services) -> Turn:
         "note": " ".join(filter(None, (reading.note, memory.fault))),
         "recalled": recalled,
         "examples": tuple(one.id for one in examples.found or ()),
+        "missed": _still_missed(begun.missed, reading.steps, view.question),
+        "presumed": view.question if reading.presuming else None,
     }
     if memory:
         said = Exchange(thread=memory.thread, turn=number, at=now(), said=text)
@@ -117,9 +121,13 @@ def classify_intent(state: State, runtime: Runtime[Context], *, services: Servic
     if not turn.steps:
         return {}
     view = view_of(state, turn.number, context_of(runtime), services)
+    if turn.presumed is not None:
+        view = replace(view, graph=_graph_meant(state), question=None)
     operations = services.ground(turn.steps, view)
     if not all(step.kind for step in turn.steps if step.act != "ask"):  # these are told in questions, too
         operations = question_before(operations, turn.utterance, view.graph)
+    if turn.presumed is not None:
+        operations = tuple(joined_proposal(one, turn.presumed, view.graph) for one in operations)
     question = next((operation for operation in operations if isinstance(operation, Clarify)), None)
     return {"turn": turn.model_copy(update={"operations": operations, "question": question})}
 
@@ -167,7 +175,7 @@ def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Servi
     turn = turn_of(state)
     if not turn.operations:
         return {}
-    graph = graph_of(state)
+    graph = _graph_meant(state)
     questions = [op.question for op in turn.operations if isinstance(op, Check)]
     answers = tuple(_without_itself(answer(graph, question), turn.number) for question in questions)
     found = closure(
@@ -233,7 +241,7 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
 
 def brief_of(state: State, context: Context, services: Services) -> Brief:
     """All that the reply of a turn may be made of."""
-    turn, graph = turn_of(state), graph_of(state)
+    turn, graph = turn_of(state), _graph_meant(state)
     known = turn.earlier or turn.known  # told as it is: no model is to make anything of it
     return Brief(
         utterance=turn.utterance,
@@ -251,25 +259,51 @@ def brief_of(state: State, context: Context, services: Services) -> Brief:
     )
 
 
+def _graph_meant(state: State) -> TaskGraph:
+    """The tasks as the answers of a turn take them: with the proposal that is presumed to be meant."""
+    turn, graph = turn_of(state), graph_of(state)
+    if turn.presumed is None:
+        return graph
+    return accepted(graph, turn.presumed, turn=turn.number - 1) or graph
+
+
 def _missed(last: Turn) -> tuple[tuple[int, str], ...]:
     """What was not understood up to a turn (last), without its words where an answer has quoted it."""
-    agreed = any(step.act == "yes" for step in last.steps)
-    before = last.missed[:-1] if agreed else last.missed
-    if _left_out(last):
-        before = tuple((number, "") for number, _ in before)
+    before = tuple((number, "") for number, _ in last.missed) if _left_out(last) else last.missed
     unread = any(step.act == "unsure" for step in last.steps) and not any(one.changed for one in last.changes)
     found = (*before, (last.number, last.utterance)) if unread else before
     return tuple(one for one in found if one[0] + MISSED > last.number)
 
 
+def _still_missed(
+    missed: tuple[tuple[int, str], ...], steps: Sequence[Step], question: Clarify | None
+) -> tuple[tuple[int, str], ...]:
+    """What was not understood, without what a yes of the user's has told."""
+    if not any(step.act == "yes" for step in steps):
+        return missed
+    told = question.presumed if question is not None else ()
+    return tuple(one for one in missed if one[0] not in told) if told else missed[:-1]
+
+
 def _left_out(turn: Turn) -> str:
     """What an answer lacks: what the user said in turns before and nobody understood; '' for nothing.
 
-    Each message is quoted once, and counted after that.
+    Each message is quoted once, and counted after that. What it takes as meant is told as well.
     """
-    if not (turn.answers and turn.missed and turn.by != "model"):
+    if not (turn.answers and turn.by != "model"):
         return ""
-    said, others = turn.missed[-1][1], len(turn.missed) - 1
+    if turn.presumed is None:
+        return _unread(turn.missed)
+    missed = [one for one in turn.missed if one[0] not in turn.presumed.presumed]
+    unsure = f"I am not sure that I understood “{clip(turn.presumed.said, 40)}”; this takes it that I did."
+    return " ".join(filter(None, (_unread(missed), unsure)))
+
+
+def _unread(missed: Sequence[tuple[int, str]]) -> str:
+    """What was not understood, in words; '' for nothing."""
+    if not missed:
+        return ""
+    said, others = missed[-1][1], len(missed) - 1
     if not said:
         what = f"the {others + 1} messages" if others else "the message"
         return f"This leaves out {what} that I did not understand."
@@ -286,16 +320,26 @@ def remember(state: State, runtime: Runtime[Context], *, services: Services) -> 
     if memory := memory_of(services, runtime):
         update |= _store_records(state, kinds_of(context_of(runtime), services), memory)
     if not turn.operations and not _declined_slot(state):
-        return update
+        denied = question_of(state) is not None and any(step.act == "no" for step in turn.steps)
+        return {**update, "question": None} if denied else update
     focus = dict.fromkeys([*_focus_of(turn), *state.get("focus", ())])
     aside = bool(turn.changes) and all(isinstance(change.operation, Check) for change in turn.changes)
-    before = question_of(state) if aside else None  # what was asked can still be answered
+    before = question_of(state) if aside else _still_presumed(state)  # what was asked can still be answered
     if before is not None and is_rerun_offer(before) and not stale_in(before, graph_of(state)):
         before = None
-    question = turn.question or before
+    asks_more = turn.question is not None and (turn.question.choices or before is None)
+    question = turn.question if asks_more or before is None else before
     update |= {"question": question, "focus": tuple(focus)[:FOCUS]}
     counts = _counts(state)
     return {**update, "asked": counts} if counts != state.get("asked", {}) else update
+
+
+def _still_presumed(state: State) -> Clarify | None:
+    """The proposal that is presumed to be meant still: nothing was changed or denied since."""
+    before, turn = question_of(state), turn_of(state)
+    if before is None or not before.presumed or any(change.changed for change in turn.changes):
+        return None
+    return None if any(step.act in ("yes", "no") for step in turn.steps) else before
 
 
 def _store_records(state: State, schemas: tuple[TaskSchema, ...], memory: Memory) -> Update:

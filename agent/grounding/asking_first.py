@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from taskloom.agent.language.wording import clip, join, the, title_of
+from taskloom.agent.language.wording import DID_YOU_MEAN, clip, join, the, title_of
 from taskloom.memory.operations import Check, Clarify, Operation
 from taskloom.memory.tasks import TaskGraph
 
@@ -46,6 +46,15 @@ _MORE = re.compile(
 )
 
 
+_CHECKS = re.compile(
+    r"(?:(?:so|and|or|now),? )?(?:(?:does|do|did|is|was|would) (?:that|this|it|you|your notes) "
+    r"(?:match|agree|fit|right|correct|true|so|have (?:that|it)|say (?:so|that))\b.*"
+    r"|(?:is )?(?:that |this )?(?:right|correct|true|so)|is there anything (?:to|in) (?:that|it))\?",
+    re.IGNORECASE,
+)
+"""A question whether what was said before it is so."""
+
+
 def only_asks(utterance: str) -> bool:
     """Whether an utterance is questions alone: no wish in the form of one, nothing told beside it."""
     text = utterance.replace("’", "'").strip()
@@ -56,6 +65,8 @@ def only_asks(utterance: str) -> bool:
     if not text.endswith("?"):
         return len(text.split()) <= 10 and bool(_BARELY.fullmatch(text)) and not _MORE.search(text)
     sentences = [part.strip() for part in re.split(r"(?<=[.!?;])\s+|\n+", text) if part.strip()]
+    if len(sentences) == 2 and _CHECKS.fullmatch(sentences[1]):
+        return True  # 'Rosa is the caterer. Does that match your notes?'
     return all(sentence.endswith("?") and _ASKS.match(sentence) for sentence in sentences)
 
 
@@ -69,6 +80,20 @@ def question_before(
     kept = tuple(one for one in operations if isinstance(one, Check))
     question = f"You asked, so I changed nothing. Shall I {describe_operations(changes, graph)}"
     return (*kept, Clarify(said=utterance[:300], question=f"{question}?", options=("yes",), choices=changes))
+
+
+def joined_proposal(operation: Operation, before: Clarify, graph: TaskGraph) -> Operation:
+    """A proposal that comes on top of one that is still open, as one with it; any other operation as it is.
+
+    graph: the plan as it would be were that one accepted.
+    """
+    if not isinstance(operation, Clarify) or not operation.choices:
+        return operation
+    choices = (*before.choices, *operation.choices)
+    question = f"{DID_YOU_MEAN}{describe_operations(choices, graph)}?"
+    presumed = (*before.presumed, *operation.presumed) if operation.presumed else ()
+    update = {"question": question, "options": (), "choices": choices, "presumed": presumed}
+    return operation.model_copy(update=update)
 
 
 def describe_operations(changes: Sequence[Operation], graph: TaskGraph) -> str:

@@ -67,7 +67,7 @@ class Exact(Parts, Back, Links, Asking):
                 return
             super()._unsure(step)
         question = f"{step.value or DID_YOU_MEAN}{describe_operations(choices, self.graph)}?"
-        self.clarify(step, question, ("yes",) if len(choices) == 1 else (), choices)
+        self.clarify(step, question, ("yes",) if len(choices) == 1 else (), choices, presumed=step.presumed)
 
     # ---- something new -----------------------------------------------------------------------------
 

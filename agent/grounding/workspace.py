@@ -56,12 +56,16 @@ class Ground:
         return None
 
     def clarify(
-        self, step: Step, question: str, options: Sequence[str] = (), choices: Sequence[Operation] = ()
-    ) -> None:
-        """Ask instead of guessing; each choice is what an option stands for."""
+        self, step: Step, question: str, options: Sequence[str] = (), choices: Sequence[Operation] = (),
+        *, presumed: bool = False,
+    ) -> None:  # fmt: skip
+        """Ask instead of guessing; each choice is what an option stands for. presumed: see `Clarify`."""
         self.operations.append(
-            Clarify(said=step.text[:300], question=question, options=tuple(options), choices=tuple(choices))
-        )
+            Clarify(
+                said=step.text[:300], question=question, options=tuple(options), choices=tuple(choices),
+                presumed=(self.view.turn,) if presumed else (),
+            )
+        )  # fmt: skip
 
     # ---- making ----------------------------------------------------------------------------------
 

@@ -48,6 +48,8 @@ Parser = Callable[[str, str, int], Sequence[Parse]]
 
 ACT, BEGIN, PROPOSE = 0.6, 0.4, 0.1
 """From which probability on a reading is carried out, the first of a plan, and from which it is proposed."""
+PRESUME = 0.4
+"""From which probability on what is proposed is presumed to be meant by whoever goes on without a no."""
 SHARED = 0.2
 """How much the logarithm of the network's own probability of a reading counts beside log odds of trust."""
 MANY = 100  # clauses are not taken in: what each does is tried on the plan that those before it leave
@@ -55,6 +57,7 @@ READINGS, FIRST = 16, 4  # of the network, that are tried on the plan; that are 
 MAYBE = 0.05  # from which probability on words may ask for an act
 CERTAIN = 0.85
 """From which probability on the best of the first readings is not compared with the others."""
+_IDLE = frozenset(("ask", "chat", "unsure"))
 Done = tuple[Parse, Assembled, tuple[Operation, ...]]
 """A reading of the network, what it does to the plan, and that with what is to be asked before."""
 
@@ -112,7 +115,7 @@ class Local:
         if operations and all(isinstance(one, Clarify) for one in operations):
             return best.reading
         if best.trust >= PROPOSE and best.changes:
-            return _unsure(utterance, best.reading.steps)
+            return _unsure(utterance, best.reading.steps, presumed=best.trust >= PRESUME)
         return _unsure(utterance)
 
     def _answer(self, utterance: str, view: View) -> Reading | None:
@@ -136,16 +139,27 @@ class Local:
         return None if option is None else Reading((Step(text=utterance, act="yes", value=option),))
 
     def _taking_up(self, utterance: str, view: View) -> Reading | None:
-        """The reading of a message that takes up what was proposed and goes on: a yes, and what it says.
+        """The reading of a message that goes on from what was proposed: with a yes, or a question.
 
-        None where nothing is taken up, where what it says is not sure, and for a mere question.
+        None where it does not go on from it, or not surely. What is asked, or proposed in turn, presumes the
+        proposal without a yes.
         """
-        if (after := taken_up(utterance, view)) is None:
+        if (after := taken_up(utterance, view)) is None or view.question is None:
             return None
         acts = {clause.act.partition(".")[0] for clause in self._parses(utterance, view)[0].clauses}
-        if acts & {"yes", "no", "undo"} or acts <= {"ask", "chat", "unsure"}:
+        presumed = bool(view.question.presumed)
+        if acts & {"yes", "no", "undo"} or acts <= {"chat", "unsure"} or (acts <= _IDLE and not presumed):
             return None
-        read, yes = self.read(utterance, after), Step(text=utterance, act="yes")
+        read = self.read(utterance, after)
+        if presumed and not read.sure:  # what is sure without the proposal is so with it
+            plain = self.read(utterance, replace(view, question=None))
+            read = plain if plain.sure else read
+        if all(step.act in _IDLE for step in read.steps):
+            if not presumed:
+                return None
+            kept = read.sure or any(step.presumed for step in read.steps)
+            return replace(read if kept else _unsure(utterance), presuming=True)
+        yes = Step(text=utterance, act="yes")
         return replace(read, steps=(yes, *read.steps)) if read.sure else None
 
     def fills(self, utterance: str, view: View) -> Reading | None:
@@ -306,10 +320,12 @@ def _can_be(one: Candidate, view: View) -> bool:
     return (answers or acts != {"yes"}) and makes_sense(one.operations, view.graph, view.turn)
 
 
-def _unsure(utterance: str, proposed: Sequence[Step] = (), *, too_much: bool = False) -> Reading:
+def _unsure(
+    utterance: str, proposed: Sequence[Step] = (), *, presumed: bool = False, too_much: bool = False
+) -> Reading:
     """Asks back: proposes steps, or says that nothing was understood, or that it was too much at once."""
     value = "" if proposed else TOO_MUCH if too_much else NOT_UNDERSTOOD
-    step = Step(text=utterance, act="unsure", value=value, proposed=tuple(proposed))
+    step = Step(text=utterance, act="unsure", value=value, proposed=tuple(proposed), presumed=presumed)
     return Reading((step,), sure=False)
 
 

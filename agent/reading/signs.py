@@ -35,6 +35,7 @@ _SENTENCE = re.compile(
 _LEADS = re.compile(
     r"(?:to|on|for|in|at|by|with|of|from|and|or|about|concerning|until|go|put|need|will)\b", re.IGNORECASE
 )
+_KNOWN = re.compile(r"\b(?:the|that|this|those|these|his|her|its|their)\s+$", re.IGNORECASE)
 _TAKES = ("remove", "inactivate", "replace", "rollback", "undo", "merge", "split")
 
 
@@ -202,6 +203,8 @@ def _effect_signs(text: str, view: View, mine: Candidate, known: Known) -> dict[
         "takes much": float(_count_removed(changes, graph) > 1),
         "long titles": sum(len(title.split()) > 5 for title in titles),
         "new tasks": min(4, len(titles)),
+        "new by the way": max(0, len(titles) - _made_on_purpose(mine)),
+        "definite titles": sum(_is_definite(title, text) for title in titles),
         "new at the top": sum(isinstance(one, Add) and not one.parent for one in changes),
         "unnamed": sum(isinstance(one, Add) and one.title.startswith("detail") for one in changes),
         "question unread": float(marks > 0 and checks == 0),
@@ -219,6 +222,22 @@ def _effect_signs(text: str, view: View, mine: Candidate, known: Known) -> dict[
         "again": float(NOT_UNDERSTOOD in last),
         **{f"kind {kind}": min(3, sum(one.kind == kind for one in changes)) for kind in _KINDS},
     }
+
+
+_MAKES = ("task", "add", "need", "split")
+
+
+def _made_on_purpose(mine: Candidate) -> int:
+    """How many things were read as new: other acts should find theirs in the plan."""
+    return sum(
+        mention.role in "TIWP" for one in mine.parse.clauses if one.act in _MAKES for mention in one.mentions
+    )
+
+
+def _is_definite(title: str, text: str) -> bool:
+    """Whether something new is spoken of as if it were known: 'the caterer', 'that song', 'our van'."""
+    at = text.lower().find(title.lower())
+    return at > 0 and _KNOWN.search(text[:at]) is not None
 
 
 def _title_signs(mine: Candidate) -> dict[str, float]:

@@ -91,7 +91,8 @@ def added(spent: Spent, more: Spent) -> Spent:
 class Reading:
     """Steps with how they came about.
 
-    sure: no step is a guess. by: 'network' or 'model'. note: what the user should be told about the reading
+    sure: no step is a guess. presuming: what is asked is about the plan as it would be were the open proposal
+    accepted. by: 'network' or 'model'. note: what the user should be told about the reading
     (for example that the model could not be reached), or ''.
     """
 
@@ -100,6 +101,7 @@ class Reading:
     by: Literal["network", "model"] = "network"
     note: str = ""
     usage: Usage = Usage()
+    presuming: bool = False
 
 
 class Interpreter(Protocol):

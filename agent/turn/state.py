@@ -83,6 +83,9 @@ class Turn(BaseModel):
     )
     proposals: tuple[str, ...] = Field(default=(), description="Ids of tasks with a proposed value.")
     question: Clarify | None = Field(default=None, description="The one thing to ask the user, if any.")
+    presumed: Clarify | None = Field(
+        default=None, description="The open proposal that this turn's answers take as meant; nothing is done."
+    )
     recalled: IntentUnit | None = Field(
         default=None, description="The task of an earlier session that the user points back to."
     )

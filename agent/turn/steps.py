@@ -92,6 +92,9 @@ class Step(BaseModel):
     everyone: bool = Field(default=False, description="All participants or members are meant.")
     asked: Asked | None = None
     proposed: tuple[Step, ...] = Field(default=(), description="For unsure: what a yes would do.")
+    presumed: bool = Field(
+        default=False, description="For unsure: to go on is as good as a yes to what is proposed."
+    )
 
 
 Step.model_rebuild()

@@ -31,13 +31,10 @@ from .exchanges import Exchanges
 from .leaving import Leaving
 from .linking import Linking
 from .plain import (
-    each_kind,
     items_of,
     one,
     right_before,
-    split_by_thing,
     takes_back,
-    tidy,
     told_beside,
     with_amount,
     with_people,
@@ -45,8 +42,8 @@ from .plain import (
 )
 from .questions import Questions
 from .scoring import POINTING, bare, content
-from .shifting import Shifting, is_relative
-from .spans import made_whole, of_one_item
+from .shifting import Shifting
+from .spans import is_relative, lists_tasks, of_one_item, plain_clauses
 from .splitting import Splitting
 
 _OPEN = re.compile(r"\b(?:what|anything|which|who|how)\b", re.IGNORECASE)
@@ -61,6 +58,9 @@ _HAS = re.compile(
 _TELLS_MORE = re.compile(
     r"\bfrom [A-Z]|\bfor \w+ (?:people|persons|guests)\b"
 )  # a trip for two people from Oslo
+
+
+_IN_ALL = re.compile(r"\b(?:everywhere|throughout|wherever)\b|\bin all\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,8 @@ def assemble_each(
         begun.told_of, begun.listing = about, listing
     known: dict[tuple[int, object], Assembler] = {}  # by what was done before it, and the clause
     for reading in readings:
-        plain = _plain(reading)
-        grounder = begins[_lists_tasks(plain)]
+        plain = plain_clauses(reading)
+        grounder = begins[lists_tasks(plain)]
         clauses = grounder.about(plain)
         parts = tuple(clause for clause in clauses if clause.act == "split")
         before = list[Assembler]()  # what this message has changed so far
@@ -113,17 +113,6 @@ def assemble_each(
                 before.append(grounder)
             grounder = known[key]
         yield grounder.assembled()
-
-
-def _plain(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
-    return tuple(part for clause in clauses for part in split_by_thing(each_kind(made_whole(tidy(clause)))))
-
-
-def _lists_tasks(clauses: Iterable[Clause]) -> bool:
-    """Whether a message is a list of things to do: several tasks, none of them at a time of its own."""
-    told = [clause for clause in clauses if clause.act == "task"]
-    timed = any(kind_of(span.text) in ("date", "time") for clause in told for span in clause.all("V"))
-    return sum(len(clause.all("T")) for clause in told) > 1 and not timed
 
 
 def _carry_out(grounder: Assembler, clause: Clause, clauses: Sequence[Clause]) -> None:
@@ -324,6 +313,9 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         if len(clause.all("V")) == 1 and is_relative(clause.all("V")[0]):
             self._read_shift(clause)
             return
+        if one(clause, "OX") and clause.all("V") and _IN_ALL.search(words_outside(clause, "VTSIWOXP")):
+            self._read_replace(clause)  # 'change the 21st to the 22nd everywhere'
+            return
         if self.tells_facts(clause):
             return
         all_of = self.says_all(one(clause, "T"))
@@ -432,7 +424,9 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         named = [node for node in tasks_named(self.graph, said) if set(content(node.title)) <= said]
         return named[0] if len(named) == 1 else None
 
-    def _read_yes(self, _: Clause) -> None:
+    def _read_yes(self, clause: Clause) -> None:
+        if any(kind_of(span.text) is not None for span in clause.all("V")):
+            self._read_set(clause)  # 'yes, for four nights'
         self._act("yes")
 
     def _read_no(self, _: Clause) -> None:

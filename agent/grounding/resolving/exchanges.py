@@ -27,6 +27,7 @@ from .scoring import POINTING, bare, content
 _EVERYWHERE = re.compile(
     r"\b(?:every\w*|all|any|anything|anywhere|each|throughout|wherever)\b", re.IGNORECASE
 )
+_WHEREVER = re.compile(r"\b(?:everywhere|throughout|wherever)\b", re.IGNORECASE)
 _TO = re.compile(r"\b(?:change|switch|swap|make)\b.*\b(?:to|into)\b", re.IGNORECASE)
 _PLACES_AND_DAYS = frozenset(("place", "location", "date", "time"))
 _OF_SLOTS = ("date", "time", "place", "who", "deadline", "price", "duration", "number")
@@ -145,7 +146,9 @@ class Exchanges(Giving):
     def _everywhere(self, old: str, clause: Clause) -> bool:
         """Whether a name is exchanged wherever it stands: 'in all my plans', 'any mention of Ana'."""
         both = re.search(r"\bboth\b", " ".join(span.text for span in clause.all("TW")), re.IGNORECASE)
-        if not (both or _EVERYWHERE.search(clause.text)) or kind_of(old) is not None:
+        if not (both or _EVERYWHERE.search(clause.text)):
+            return False
+        if kind_of(old) is not None and not _WHEREVER.search(clause.text):
             return False
         name = self._person(old)
         return any(names(name, node.value) or names(name, node.title) for node in self.graph.active)

@@ -47,6 +47,7 @@ _SAME = re.compile(
     r"|place|price)",
     re.IGNORECASE,
 )
+_NUMBER_OF = re.compile(r"(?:number|amount|count) of (?=\S)", re.IGNORECASE)
 _UNNAMED = ("detail", "place", "location")  # names that slots get whose values came without one
 _CHANGED = re.compile(
     r"\b(?:now|moved?|moving|instead|changed?|switch\w*|swapp?\w*|no longer|new"
@@ -116,6 +117,8 @@ class Fitting(Hinting, Exact):
         if len(saying) == 1 and kind_held(saying[0]) in (kind, None):
             return saying[0]
         name = told.slot.replace("_", " ")
+        if (shorter := _said_in_short(slots, name, kind)) is not None:
+            return shorter
         by_kind = told.value if kind != "date" or names_a_type(name) or slot_group(name) else ""
         if (plain := self.plain_slot(owner, name, by_kind)) is not None:
             return plain  # what closes on the 20th has no other date
@@ -310,7 +313,7 @@ class Fitting(Hinting, Exact):
         if told.slot in ("detail", "who") or self._set_in_this_turn(owner, told.slot):
             return None
         slots = [p for p in self.graph.parts(owner.id) if is_slot(p) and not is_assignee(p)]
-        said, kind = set(words(told.slot.replace("_", " "))), kind_of(told.value)
+        said, kind = set(words(_NUMBER_OF.sub("", told.slot.replace("_", " ")))), kind_of(told.value)
         exact = [part for part in slots if set(words(part.title)) == said]
         exact = exact or [
             part for part in slots if said and set(words(part.title)) - STOP == said - STOP != set()
@@ -320,6 +323,12 @@ class Fitting(Hinting, Exact):
         alike = [part for part in more if kind or _ends(part.title, told.slot)]
         found = exact or alike or [part for part in typed if means_alike(part.title, told.slot)]
         found = found or [part for part in typed if one_stem(part.title, told.slot)]
+        if (
+            not found and kind == "count" and _NUMBER_OF.match(told.slot.replace("_", " "))
+        ):  # 'detail 4 shots'
+            found = [
+                part for part in typed if base(part.slot) in _UNNAMED and said <= set(words(part.value or ""))
+            ]
         return found[0] if len(found) == 1 else None
 
     def _set_in_this_turn(self, owner: TaskNode, slot: str) -> bool:
@@ -332,6 +341,17 @@ class Fitting(Hinting, Exact):
 
 
 # ---- values -------------------------------------------------------------------------------------------
+
+
+def _said_in_short(slots: Sequence[TaskNode], name: str, kind: str | None) -> TaskNode | None:
+    """The one slot of a value's kind whose name says less of the same: 'bill' for the 'expected bill'."""
+    said = set(content(name))
+    short = [
+        part for part in slots
+        if kind is not None and kind_held(part) == kind and set(content(part.title)) < said
+        and content(part.title)[-1] in (content(name)[-1], content(_NUMBER_OF.sub("", name))[-1])
+    ]  # fmt: skip
+    return short[0] if len(short) == 1 else None
 
 
 def changes(clause: Clause) -> bool:

@@ -48,6 +48,7 @@ NOUNS = (
     (re.compile(r"\b(?:long|length|duration)\b", re.IGNORECASE), ("duration",)),
 )
 _OF = re.compile(r"(\S.*?)\s+(?:of|for)\s+((?:the|my|our)\s+\S.*)", re.IGNORECASE)
+_NUMBER_OF = re.compile(r"(?:the\s+)?(number|amount)\s+of\s+(\S.*)", re.IGNORECASE)
 _OF_SLOTS = ("set", "shift", "ask.value", "ask.before", "ask.history", "ask.ever", "ask.claim")
 _NO_TITLE = (
     SOMEBODY
@@ -70,6 +71,16 @@ _KEPT = re.compile(r"\b(?:keep|keeps|leave|stay|stays|stick)\b", re.IGNORECASE)
 _SHORTER = re.compile(r"\b(?:shorten|trim|reduc|cut)\w*\b.*\bby\b", re.IGNORECASE)
 
 
+_ONE_OF = re.compile(r"\b(?:one|either|some) of\s+$", re.IGNORECASE)
+_ON_ONE = ("set", "shift", "done", "reopen", "remove", "hold", "assign")
+
+
+def _one_of(clause: Clause, thing: Mention) -> bool:
+    """Whether a clause is about one of several that it does not tell apart: 'one of them starts at nine'."""
+    pointed = set(thing.text.lower().split()) <= POINTING and thing.text.lower() not in ("it", "that", "this")
+    return pointed and _ONE_OF.search(clause.text[: thing.start]) is not None
+
+
 class Giving(People):
     """Clauses on the plan; steps: what was done so far, doubts: how many clauses had no place.
 
@@ -88,6 +99,8 @@ class Giving(People):
             raise Doubt(f"What is “{self.unplaced}”?")  # and 'it' is no other thing
         clause = self._of_a_thing(self.joined(clause))
         self.clause = clause = _as_said(clause)
+        if clause.act in _ON_ONE and any(_one_of(clause, span) for span in clause.all("TI")):
+            raise Doubt("Which of them do you mean?")
         name = "ask" if clause.act.startswith("ask.") else clause.act
         named = clause.all("T") if clause.act == "chat" else []
         framed = self.known_as(named[0].text) if named else None
@@ -120,14 +133,22 @@ class Giving(People):
 
     def _slot_and_task(self, name: Mention) -> tuple[Mention, Mention] | None:
         """The name of a slot and the task that it is of, where both are named at once: 'date of the trip'."""
-        found = _OF.fullmatch(name.text)
+        found = _OF.fullmatch(name.text) or _NUMBER_OF.fullmatch(name.text)
         node = self.known_as(found[2]) if found is not None else None
+        if found is not None and node is None and found.re is _NUMBER_OF:
+            node = self._counted_by(found[2])
         if found is None or node is None or is_slot(node):
             return None
         return (
             replace(name, text=found[1]),
             Mention("T", found[2], name.pair, name.start + found.start(2)),
         )
+
+    def _counted_by(self, thing: str) -> TaskNode | None:
+        """What there is a number of: the one task of that name which has a number."""
+        node = self.which(thing)
+        slots = self.graph.parts(node.id) if node is not None and not is_slot(node) else ()
+        return node if any(slot_name(one.title) in ("number", "amount") for one in slots) else None
 
     def doubt(self, doubt: Doubt) -> None:
         """Ask instead of a clause."""

@@ -217,6 +217,10 @@ class Leaving(Owning):
             for node in self.each(clause, roles="TI"):
                 self._act("set", task=node.id, details=(told,))
             return
+        if (some := self._some_of_them(clause)) is not None:
+            node, told = some
+            self._act("set", task=node.id, details=(told,))
+            return
         done = {node.id: node for node in self._meant_done(clause)}
         self._act_on("done", done.values())
         for node in done.values():  # how far it was does not hold any more

@@ -15,7 +15,7 @@ from taskloom.agent.turn.steps import Detail
 
 from .scoring import POINTING, bare, content
 
-_EMPTY = word_set("the a an in on at to of for and by with from or no not is are was it's its up")
+_EMPTY = word_set("the a an in on at to of for and by with from or no not is are was it's its up everywhere")
 _BEFORE = word_set("before until till after")  # 'before' 'sunday'
 _NOT = re.compile(r",\s*not\s+(?:(?:on|at|in|for)\s+)?(?:the\s+)?$", re.IGNORECASE)
 _RANGE = re.compile(r"(?:\bto|\buntil|\btill|\btil|-|–)\s*$", re.IGNORECASE)
@@ -138,7 +138,8 @@ def tidy(clause: Clause) -> Clause:
                 continue
         if before is not None and before.role == mention.role and mention.role in "IT":
             gap = clause.text[before.start + len(before.text) : mention.start]
-            if gap == " of " or (gap == " " and _DOZEN.fullmatch(before.text)):  # 'a dozen' 'rolls'
+            counts = _DOZEN.fullmatch(before.text) or numbers.number_of(before.text) is not None
+            if gap == " of " or (gap == " " and counts):  # 'a dozen' 'rolls', 'two' 'tickets'
                 text = clause.text[before.start : mention.start + len(mention.text)]
                 kept[-1] = replace(before, text=text)
                 continue

@@ -277,7 +277,7 @@ class Scoring(Ground):
 
 def bare(text: str) -> str:
     """Words without the articles and prepositions before them, and signs around them."""
-    plain = text.strip(" .,!?;:")
+    plain = text.strip(" .,!?;:").rstrip("'’")
     return _LEAD.sub("", plain, count=1).strip(" .,!?;:") if _LEAD.match(plain) else plain
 
 

@@ -85,17 +85,6 @@ _IN_WORDS = re.compile(rf"(?:{'|'.join(values.NUMBER_WORDS)})\b.*\b(?:hundred|th
 _NUMBER = re.compile(rf"[\d.,£$€]+|\b(?:{'|'.join(values.NUMBER_WORDS)}|an?|one|couple of)\b", re.IGNORECASE)
 
 
-_RELATIVE = re.compile(
-    r".*\b(?:earlier|later|sooner|more|less|fewer|extra|longer|shorter|cheaper|further)\b(?! than)",
-    re.IGNORECASE,
-)
-
-
-def is_relative(value: Mention) -> bool:
-    """Whether a value is an amount that is added or taken off: 'an hour later', '2 more'."""
-    return _RELATIVE.fullmatch(bare(value.text)) is not None
-
-
 class Shifting(Giving):
     """Amounts that are added and taken off; moved_by: the sign and amount that this message changed last."""
 
@@ -230,7 +219,9 @@ class Shifting(Giving):
         """
         held = [part for part in self.graph.parts(node.id) if part.value] if node.value is None else [node]
         kinds = {kind_held(part) for part in held if not is_assignee(part)}
-        numbered = node.value is None and _COUNTS.match(node.title) is None
+        numbered = (
+            node.value is None and _COUNTS.match(node.title) is None and not _OF_SO_MUCH.search(node.title)
+        )
         if numbered and values.number_of(node.title) is not None and values.duration_of(amount) is None:
             raise Doubt(f"What should change by {amount}?")  # 'version 2' counts nothing
         counts = values.duration_of(amount) is None and values.number_of(node.title) is None
@@ -298,6 +289,10 @@ class Shifting(Giving):
         return shift_text(value, sign, amount, self.view.now)
 
 
+_OF_SO_MUCH = re.compile(
+    rf"\bof (?:about |around )?\W?(?:\d|(?:{'|'.join(values.NUMBER_WORDS)})\b)", re.IGNORECASE
+)
+"""What says how much a thing is: 'a float of 40 quid'."""
 _COUNTS = re.compile(rf"\W*(?:\d|(?:an?|{'|'.join(values.NUMBER_WORDS)})\b)", re.IGNORECASE)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.values import NUMBER_WORDS
 from taskloom.agent.turn.clauses import Clause, Mention
 
-from .plain import words_outside
+from .plain import each_kind, split_by_thing, tidy, words_outside
+from .scoring import bare
 
 _AND = re.compile(r"\s*(?:,|&|\band\b)\s*(?:and\b\s*)?", re.IGNORECASE)
 _PARTICIPLE = re.compile(
@@ -26,10 +28,80 @@ _PARTLY = re.compile(
 )
 
 
+_LISTED = re.compile(rf"(?:\d+|an?|{'|'.join(NUMBER_WORDS)})\s+[^\W\d_][\w' -]*", re.IGNORECASE)
+_TITLED = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'’-]+|[Mm]y [a-z]+|I|me"
+_GOING = re.compile(
+    r"(?:(?:so|right|ok|okay|well|and|then)\b,? )?"
+    rf"(?P<people>(?:{_TITLED})(?:, (?:{_TITLED}))*,? (?:and|&) (?:{_TITLED}))"
+    r"(?= (?:are|will|want|need|have|plan|would)\b|'re\b|'ll\b)"
+)
+
+
 def made_whole(clause: Clause) -> Clause:
-    """A clause in which what is left out (E) is a mention each, and what is done has its thing with it."""
-    mentions = tuple(part for one in clause.mentions for part in _each(clause, one))
-    return replace(clause, mentions=mentions)
+    """A clause in which what is left out (E) is a mention each, and what is done has its thing with it.
+
+    A thing with its number in the midst of a list is one of it, whatever it is marked as; the people whom
+    a new task begins with have it: 'Dr Patel and I are going to the congress'.
+    """
+    mentions = [part for one in clause.mentions for part in _each(clause, one)]
+    if clause.act in ("add", "task") and any(one.role == "I" for one in mentions):
+        mentions = [replace(one, role="I") if _in_list(clause, one) else one for one in mentions]
+    going = _GOING.match(clause.text) if clause.act == "task" else None
+    if going is not None and all(one.start >= going.end() for one in mentions):
+        mentions.insert(0, Mention("P", going["people"], start=going.start("people")))
+    return replace(clause, mentions=tuple(mentions))
+
+
+def plain_clauses(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
+    """Clauses made plainer, one for each thing that is said of something."""
+    return tuple(
+        part
+        for clause in with_values(clauses)
+        for part in split_by_thing(each_kind(made_whole(tidy(clause))))
+    )
+
+
+def lists_tasks(clauses: Iterable[Clause]) -> bool:
+    """Whether a message is a list of things to do: several tasks, none of them at a time of its own."""
+    told = [clause for clause in clauses if clause.act == "task"]
+    timed = any(kind_of(span.text) in ("date", "time") for clause in told for span in clause.all("V"))
+    return sum(len(clause.all("T")) for clause in told) > 1 and not timed
+
+
+def with_values(clauses: Iterable[Clause]) -> Iterator[Clause]:
+    """Clauses, each that names a slot and gives it nothing as one with the bare value that is said next.
+
+    'They've altered the late fine of the loan. From now on it's $66.'
+    """
+    before: Clause | None = None
+    for clause in clauses:
+        bare = {one.role for one in clause.mentions if one.text.lower() not in ("it", "that")}
+        if before is not None and clause.act == "set" and bare == {"V"} and len(clause.all("V")) == 1:
+            by = len(before.text) + 1
+            moved = (replace(one, start=one.start + by) for one in clause.all("V"))
+            clause = replace(before, text=f"{before.text} {clause.text}", mentions=(*before.mentions, *moved))
+        elif before is not None:
+            yield before
+        names_it = clause.act == "set" and clause.all("S") and not clause.all("VCPIXO")
+        before = clause if names_it else None
+        if before is None:
+            yield clause
+    if before is not None:
+        yield before
+
+
+def _in_list(clause: Clause, mention: Mention) -> bool:
+    """Whether a value is a counted thing between two items: 'tickets, two single rooms and a locum'."""
+    if (
+        mention.role != "V"
+        or not _LISTED.fullmatch(mention.text)
+        or kind_of(mention.text) not in (None, "count")
+    ):
+        return False
+    end, text = mention.start + len(mention.text), clause.text
+    items = [one for one in clause.mentions if one.role == "I"]
+    before = any(_AND.fullmatch(text[one.start + len(one.text) : mention.start]) for one in items)
+    return before and any(_AND.fullmatch(text[end : one.start]) for one in items)
 
 
 def _each(clause: Clause, mention: Mention) -> Iterator[Mention]:
@@ -55,6 +127,17 @@ def _with_noun(clause: Clause, mention: Mention) -> Mention:
     return replace(
         mention, text=clause.text[noun.start(1) : mention.start + len(mention.text)], start=noun.start(1)
     )
+
+
+_RELATIVE = re.compile(
+    r".*\b(?:earlier|later|sooner|more|less|fewer|extra|longer|shorter|cheaper|further)\b(?! than)",
+    re.IGNORECASE,
+)
+
+
+def is_relative(value: Mention) -> bool:
+    """Whether a value is an amount that is added or taken off: 'an hour later', '2 more'."""
+    return _RELATIVE.fullmatch(bare(value.text)) is not None
 
 
 def of_one_item(value: Mention, items: Sequence[Mention]) -> bool:
