@@ -41,6 +41,7 @@ _SPEAKERS = re.compile(
     r"|\b(?:how many|number of) (?:people|folks?|speakers|voices|participants)\W*$",
     re.IGNORECASE,
 )
+_PEOPLE = re.compile(r"\bhow many (people|persons|folks)\b", re.IGNORECASE)
 _WHEN = re.compile(
     r"^\W*(?:(?:from |since )?when|at (?:what|which) (?:time|point|moment|minute|second)"
     r"|what (?:minute|second)|whereabouts|where in the|where\b.*\b(?:first|starts?|begins?)"
@@ -243,6 +244,8 @@ def _parts(question: str, speakers: Iterable[str], kind: Kind) -> Asked:
     firm += [word for word in words if need in ("money", "number") and fold(word) in _REST]
     first = next(iter(WORD.findall(question)), "")
     things = [word for thing in _things(subject, done=need is None) for word in thing.words]
+    people = _PEOPLE.search(question)  # no word of what it is about, but what is counted
+    counted = [people[1]] if people and need == "number" and not things else words
     return Asked(
         text=question,
         kind=kind,
@@ -251,7 +254,7 @@ def _parts(question: str, speakers: Iterable[str], kind: Kind) -> Asked:
         words=stems_of(" ".join(words)),
         subject=stems_of(" ".join(things)) or stems_of(" ".join(words)),
         firm=stems_of(" ".join(word for word in firm if word != first)),
-        phrase=tuple(stem for word in (need and things) or words for stem in stems(word)),
+        phrase=tuple(stem for word in (need and things) or counted for stem in stems(word)),
         who=who,
     )
 
