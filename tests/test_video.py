@@ -105,6 +105,12 @@ def test_questions_without_a_model(subtests: pytest.Subtests) -> None:
             answer("What is the wifi code?", more).text
             == "At 00:00 the screen shows “The wifi code is 4417.”"
         )
+        for asked in ("When is the wifi code on the screen?", "When does the wifi code show on screen?",
+                      "When does the wifi code come up on the slide?",
+                      "When has the wifi code appeared on screen?"):  # fmt: skip
+            assert answer(asked, more).text == "At 00:00: the screen shows “The wifi code is 4417.”", asked
+        assert "4417" in answer("What is the wifi code on the screen?", more).text
+        assert answer("When is the launch on the screen?", more) == Answer()  # it is only talked of
         by = shown.model_copy(update={"source": "caption", "by": "eye-2", "text": "A dog is on the stage."})
         both = [*more, Moment(told[0].scene, by)]
         assert "a caption says “A dog" in answer("What is on the stage?", both).text

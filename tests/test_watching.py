@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import SecretStr
 from typer.testing import CliRunner
@@ -228,7 +229,7 @@ def test_it_is_a_graph_of_a_server(home: Path) -> None:
         june = step("answer", answer="In June.", sources=[source])
         server.play([june, step("retrieval", query="make it June"), june])
         asked: Any = {"question": QUESTION}
-        told = list(
+        told: list[Any] = list(
             graph.stream(asked, context=Context(user_id="ann"), stream_mode="updates", subgraphs=True)
         )
         assert [name for _, update in told for name in update] == [
@@ -242,7 +243,8 @@ def test_it_is_a_graph_of_a_server(home: Path) -> None:
         }
 
         def answered(user: str = "ann", model: str = "rules", **more: Any) -> Any:
-            return graph.invoke({**asked, **more}, context=Context(user_id=user, model=model))
+            given: Any = {**asked, **more}
+            return graph.invoke(given, context=Context(user_id=user, model=model))
 
         alone = answered()
         assert "make it June" in alone["answer"]
@@ -255,7 +257,7 @@ def test_it_is_a_graph_of_a_server(home: Path) -> None:
         hindered = answered(model="")
         assert hindered["answer"] == alone["answer"]
         assert hindered["note"].startswith("answered without the model: ")
-        saver, thread = InMemorySaver(), {"configurable": {"thread_id": "t"}}
+        saver, thread = InMemorySaver(), RunnableConfig(configurable={"thread_id": "t"})
         server.play([step("retrieval", query="make it June"), june])
         kept: Any = graph.copy({"checkpointer": saver})
         assert kept.invoke(asked, thread, context=Context(user_id="ann"))["answer"] == "In June."

@@ -12,7 +12,7 @@ from taskloom.memory.words import STOP, fold
 
 from .moments import is_called
 
-Kind: TypeAlias = Literal["speakers", "beside", "count", "mentioned", "shown", "who", "value"]
+Kind: TypeAlias = Literal["speakers", "beside", "count", "mentioned", "shown", "screen", "who", "value"]
 WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 
 _SAYING = (
@@ -75,6 +75,13 @@ _SHOWING = re.compile(
     re.IGNORECASE,
 )
 """That something is to be seen; no line has to say so."""
+_ON_SCREEN = re.compile(
+    r"\b(?:(?:is|are|was|were|be|shows?|shown|seen|written|displayed"
+    r"|appear(?:s|ed)?|(?:comes?|came|pops?|popped)(?: up)?) )?"
+    r"(?:on|onto)(?: the| a)? (?:screens?|slides?)\b",
+    re.IGNORECASE,
+)
+"""That it is words on the screen: nothing that is said answers it."""
 _SHORT = (
     (
         re.compile(r"\b(what|when|who|where|how|why|which|that|it|there|he|she)['’]s\b", re.IGNORECASE),
@@ -155,12 +162,12 @@ _NEEDING = frozenset(
 class Asked:
     """A question, taken apart, in stems.
 
-    kind: who speaks (speakers), what is said beside something, how often, when it is mentioned or shown, who
-    says or does it, or else a value. need: its kind, a key of `revising.KINDS`; None if not told. past:
-    whether it is asked what was at first. words: all that carry meaning. subject: of these what it is about,
-    with what is done to it; a line must have most of them. firm: names and numbers, which it must all have.
-    phrase: the words in their order. who: the speaker that it names. anchor: of "before" and "after" what
-    stands there, and which side of it is asked for.
+    kind: who speaks (speakers), what is said beside something, how often, when it is mentioned or shown,
+    or is on the screen, who says or does it, or else a value. need: its kind, a key of `revising.KINDS`;
+    None if not told. past: whether it is asked what was at first. words: all that carry meaning. subject:
+    of these what it is about, with what is done to it; a line must have most of them. firm: names and
+    numbers, which it must all have. phrase: the words in their order. who: the speaker that it names.
+    anchor: of "before" and "after" what stands there, and which side of it is asked for.
     """
 
     text: str
@@ -221,6 +228,8 @@ def _are_joined(question: str, things: Sequence[_Thing]) -> bool:
 def _kind(question: str) -> Kind:
     if _TIMES.search(question):
         return "count"
+    if _WHEN.search(question) and _ON_SCREEN.search(question):
+        return "screen"
     if _WHEN.search(question) and not _SAID_TO_BE.match(question):
         if any(form.search(question) for form in (_SAID, _HEARD, _PLACE, _IN_RECORDING)):
             return "mentioned"
@@ -233,7 +242,7 @@ def _parts(question: str, speakers: Iterable[str], kind: Kind) -> Asked:
     """What a question is about."""
     need = next((name for name, form in _NEEDS if form.search(question)), None)
     question = _PHRASES.sub(" ", question)
-    shorter = _SHOWING.sub(" ", question)
+    shorter = _SHOWING.sub(" ", _ON_SCREEN.sub(" ", question))
     if any(fold(word) not in _LITTLE for word in WORD.findall(shorter)):
         question = shorter
     who = next((one for one in speakers if one and _names(question, one)), None)
