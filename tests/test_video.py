@@ -348,6 +348,11 @@ def test_commands(invoke: Invoke, tmp_path: Path, subtests: pytest.Subtests) -> 
         assert "talk.txt: remembering" in done.stderr
         assert f"Remembered talk.txt as {sha(TALK)[:12]}: 12:52" in done.stdout
         assert "Talked of: " in done.stdout
+        (short := tmp_path / "short.txt").write_text("[00:01] Ana: Hello there.\n")
+        done = invoke("add", short)
+        assert "short.txt: remembering 1 of 1 scene\n" in done.stderr
+        assert ", 1 scene, Ana.\n" in done.stdout
+        invoke("forget", "short.txt")
         told = json.loads(invoke("add", film, "--transcript", file, "--json").stdout)
         assert (told["name"], told["seconds"], told["replaced"]) == ("film.mp4", 772.0, [])
         (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nThe zebra is striped.\n")
