@@ -5,8 +5,9 @@ from typing import Any
 from taskloom.agent.graph import make_graph
 from taskloom.agent.graph.auth import auth
 from taskloom.agent.graph.consolidating import make_consolidation
+from taskloom.agent.graph.watching import make_watching
 
-__all__ = ["auth", "make_consolidation", "make_graph"]
+__all__ = ["auth", "make_consolidation", "make_graph", "make_watching"]
 
 
 def __getattr__(name: str) -> Any:

@@ -98,6 +98,10 @@ class Scores:
         self._held[name, kind].append(float(value))
         self._held[name, "all"].append(float(value))
 
+    def count(self, name: str) -> int:
+        """How many figures there are."""
+        return len(self._held[name, "all"])
+
     def mean(self, name: str, kind: str = "all") -> float | None:
         """The mean of some figures; None of none."""
         held = self._held.get((name, kind))
@@ -200,6 +204,51 @@ def on_disk(seed: int) -> dict[str, Any]:
     return {"kilobytes_a_minute": round((after - before) / 1024 / minutes, 1), "left_after_forget": left}
 
 
+def on_screen(count: int, seed: int) -> dict[str, Any]:
+    """What is answered from words that clips show, as the extra `ocr` reads them; nothing is said in these.
+
+    Of each word that a clip shows it is asked when it does: `found` where the answer has the word,
+    `moment` where its first moment overlaps the first take with it by half. Of two words that it never
+    shows it has to be turned down.
+    """
+    import clips  # with PyAV and Pillow
+
+    from taskloom.tools.video.screen import text_reader
+    from taskloom.tools.video.taken import taken
+
+    if text_reader() is None:
+        raise SystemExit("words on the screen are read by the extra `ocr`: pip install -e '.[video,ocr]'")
+    scores = Scores()
+    with tempfile.TemporaryDirectory() as folder:
+        longterm = longterm_of(Settings(home=Path(folder) / "home"))
+        assert longterm is not None
+        for number in range(count):
+            clip = clips.clip(seed * 1_000 + number)
+            path = Path(folder) / f"{number}.mp4"
+            clips.write(clip, path)
+            recordings, held = Recordings(longterm, f"user{number}"), taken(path)
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            recordings.add(path.name, digest, held.lines, held.shots, file=path)
+            ends = (*clip.cuts, clip.duration_ms)
+            first: dict[str, Span] = {}
+            for take, start, end in zip(clip.takes, clip.starts, ends, strict=True):
+                first.setdefault(take.words, (start, end))
+            for word in sorted(first.keys() - {""}):
+                found = recordings.rag(f"When is {word} on the screen?")
+                at = found.moments[0].evidence if found.found else None
+                scores.add("found", "shown", at is not None and word in at.text)
+                hit = at is not None and overlap((at.start_ms, at.end_ms), first[word]) >= 0.5
+                scores.add("moment", "shown", hit)
+            for word in [word for word in clips.WORDS if word not in first][:2]:
+                scores.add("found", "never", not recordings.rag(f"When is {word} on the screen?").found)
+        longterm.close()
+    return {
+        "clips": count, "seed": seed, "questions": scores.count("found"),
+        "found": scores.mean("found", "shown"), "moment": scores.mean("moment", "shown"),
+        "never": scores.mean("found", "never"),
+    }  # fmt: skip
+
+
 def size(home: Path, longterm: LongTerm) -> int:
     """Bytes in a home once what was deleted is off the disk."""
     longterm.store.compact()
@@ -232,12 +281,15 @@ def main() -> None:
     parser.add_argument("--talks", type=int, default=60)
     parser.add_argument("--clips", type=int, default=0, help="also the cuts of so many clips, by `shots.py`")
     parser.add_argument("--wording", choices=KEPT + SPENT, default="crew")
+    parser.add_argument("--shown", type=int, default=0, help="also words that so many clips show, by OCR")
     given = parser.parse_args()
     found = measured(given.seed, given.talks, given.wording)
     if given.clips:
         import shots  # with PyAV and Pillow
 
         found["cuts"] = shots.measure(given.clips, 13)
+    if given.shown:
+        found["on_screen"] = on_screen(given.shown, 13)
     print(json.dumps(found, indent=2)) if given.json else show(found)
 
 

@@ -16,10 +16,12 @@ import pytest
 from pydantic import SecretStr
 
 from benchmarks import clips
+from taskloom.agent.acting.looks import Watched
+from taskloom.agent.acting.watching import watch
 from taskloom.agent.graph.wiring import longterm_of
 from taskloom.agent.models.eyes import Eyes
 from taskloom.agent.models.openai import chat_model
-from taskloom.agent.models.watching import Watched, watch
+from taskloom.agent.models.stepwise import StepwiseChooser
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.recall.recordings import Recordings
 from taskloom.agent.recall.seeing import digest_of
@@ -66,7 +68,10 @@ def asked(longterm: LongTerm, given: dict[str, Any], server: OpenAIServer) -> Wa
     chat, eyes = chat_model(settings, "m"), Eyes(chat_model(settings, "m"))
     recordings = Recordings(longterm, str(given["clip"]), eyes=eyes)
     names = {one.name: one.end_ms for one in recordings.all()}
-    return watch(given["question"], recordings, chat, names, eyes=eyes, pictured=recordings.pictured())
+    return watch(
+        given["question"], recordings, StepwiseChooser(chat), names, patience=chat.patience, eyes=eyes,
+        pictured=recordings.pictured(),
+    )  # fmt: skip
 
 
 def is_right(found: Watched, truth: Any) -> bool:

@@ -9,6 +9,7 @@ from tests.test_video import talk
 
 HALL, TRIP, CHAIRS = "The hall costs 500 euros.", "The trip is on June 3.", "We need forty chairs."
 HALL_COST, TRIP_ON, HOW_MANY = "What does the hall cost?", "When is the trip?", "How many chairs do we need?"
+VENUE, GUESTS = "What is the venue?", "How many people do we invite?"
 COURSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     # question, how the answer ends, the lines
     (HALL_COST, "450 euros.", (HALL, "Oh, my mistake, 450 euros.")),
@@ -39,6 +40,10 @@ COURSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (HOW_MANY, CHAIRS, (CHAIRS, "What time is it?", "It's two.")),
     (HOW_MANY, "Fifty.", (CHAIRS, "How many?", "Fifty.")),
     (TRIP_ON, TRIP, (TRIP, "Scrap what I said, the audit goes ahead on June 9.")),
+    (VENUE, "hall.", ("The venue is the town hall.", "Actually, make it forty people.")),
+    (VENUE, "library.", ("The venue is the town hall.", "Actually, make it the library.")),
+    # of people, and not of what the verb sounds like
+    (GUESTS, "thirty people.", ("We invite thirty people.", "Six hundred invitations.")),
     # in short forms, and with a verb that the answer has not
     ("When's the trip happening, after all that?", "hand, June 9.", (TRIP, "Sorry, my hand, June 9.")),
     (TRIP_ON, "as of this morning.", (TRIP, "It's June 9 as of this morning.")),

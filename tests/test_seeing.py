@@ -20,13 +20,15 @@ from typer.testing import CliRunner, Result
 
 from benchmarks import clips
 from taskloom.agent.acting.equipment import Equipment
+from taskloom.agent.acting.looks import Watched
+from taskloom.agent.acting.watching import watch
 from taskloom.agent.cli.main import app
 from taskloom.agent.graph.services import Services, Voice
 from taskloom.agent.graph.wiring import loaded_tools, longterm_of
 from taskloom.agent.models.chat import ModelSettings
 from taskloom.agent.models.eyes import CALLS, Eyes
 from taskloom.agent.models.openai import OpenAIModel
-from taskloom.agent.models.watching import Watched, watch
+from taskloom.agent.models.stepwise import StepwiseChooser
 from taskloom.agent.reading.local import packaged as local_reader
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.recall.recordings import Recordings
@@ -219,7 +221,10 @@ def test_records_of_before_have_no_file(longterm: LongTerm, film: Path, home: Pa
 def watched(recordings: Recordings, server: OpenAIServer, eyes: Eyes | None) -> Watched:
     chat = OpenAIModel(ModelSettings("m", SecretStr("k"), server.url, tries=1))
     names = {one.name: one.end_ms for one in recordings.all()}
-    return watch("What is on the wall?", recordings, chat, names, eyes=eyes, pictured=recordings.pictured())
+    return watch(
+        "What is on the wall?", recordings, StepwiseChooser(chat), names, patience=chat.patience, eyes=eyes,
+        pictured=recordings.pictured(),
+    )  # fmt: skip
 
 
 def test_a_model_that_answers_has_frames_looked_at(

@@ -34,6 +34,7 @@ from pydantic import SecretStr, ValidationError
 from taskloom.agent.graph.auth import KeyFault, Refused, authenticate, check_key, refuse
 from taskloom.agent.graph.databases import OUTBOX
 from taskloom.agent.graph.wiring import longterm_of
+from taskloom.agent.recall.asking import NOTHING
 from taskloom.agent.settings import Settings
 from taskloom.memory.outbox import Outbox
 from taskloom.memory.records import Fact
@@ -179,6 +180,15 @@ def test_the_graph_is_drawn_with_its_nodes(server: Any) -> None:
     drawn = server.assistants.get_graph(assistant(server, "taskloom"))
     assert {"decompose", "classify_intent", "update_graph", "retrieve_closure", "fill_slots", "respond",
             "remember", "act", "__start__", "__end__"} == {node["id"] for node in drawn["nodes"]}  # fmt: skip
+
+
+def test_recordings_are_asked_by_a_graph_of_its_own(server: Any) -> None:
+    drawn = server.assistants.get_graph(assistant(server, "recordings"), xray=True)
+    names = {str(node["id"]).rpartition(":")[2] for node in drawn["nodes"]}
+    assert {"extract", "choose", "run", "observe", "answer"} <= names
+    asked = {"input": {"question": "When is the launch?"}, "context": {"user_id": "nobody yet"}}
+    told = dict(server.runs.wait(None, "recordings", **asked))
+    assert told == {"answer": NOTHING, "found": False, "sources": [], "unseen": "", "note": ""}
 
 
 @pytest.mark.parametrize("graph", ["taskloom", "file"])

@@ -84,6 +84,17 @@ def test_what_is_a_cut(subtests: pytest.Subtests) -> None:
             assert cuts(film(*parts)) == [pytest.approx(at, abs=within)]
 
 
+def test_cuts_that_colours_do_not_tell() -> None:
+    """Six pictures of the same tiles in another order: their histograms are equal to the last pixel."""
+    tiles = scene(1).reshape(6, 6, 8, 8, 3).swapaxes(1, 2).reshape(48, 6, 8, 3)
+    orders = [np.random.default_rng(seed).permutation(48) for seed in range(6)]
+    looks = [tiles[one].reshape(6, 8, 6, 8, 3).swapaxes(1, 2).reshape(HEIGHT, WIDTH, 3) for one in orders]
+    pictures = film(*(still(one, 15) for one in looks), grain=0)
+    counts = [np.histogramdd(one.pixels.reshape(-1, 3), bins=8, range=[(0, 256)] * 3)[0] for one in pictures]
+    assert all(np.array_equal(one, other) for one, other in pairwise(counts))
+    assert cuts(pictures) == [15, 30, 45, 60, 75]
+
+
 def test_what_is_no_cut(subtests: pytest.Subtests) -> None:
     one, wide = scene(1), scene(4, 3 * WIDTH)
     white = np.full_like(one, 250)

@@ -238,6 +238,13 @@ def test_where_segments_end(subtests: pytest.Subtests) -> None:
     with subtests.test("long talk without a pause is parted where another speaks"):
         talk = [Line(at * 1000, at * 1000 + 1000, "x", "Ana" if at < 50 else "Bob") for at in range(90)]
         assert [one.start_ms for one in segments(talk)] == [0, 50_000]
+    with subtests.test("text on the screen is kept, however shortly it is there and nothing is said"):
+        slide, plain = Shot(4000, 4400, 4200, shown="Agenda"), Shot(4400, 5600, 5000)
+        heard = Shot(5600, 9000, 8500, shown="Budget")
+        found = segments(said, [Shot(0, 4000, 10), slide, plain, heard])
+        spans = [(0, 4000), (4000, 4400), (5600, 8000)]
+        assert [(one.start_ms, one.end_ms) for one in found] == spans
+        assert [one.shots for one in found[1:]] == [(slide,), (heard,)]
     with subtests.test("nothing"):
         assert segments([]) == ()
 

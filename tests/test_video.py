@@ -105,6 +105,12 @@ def test_questions_without_a_model(subtests: pytest.Subtests) -> None:
             answer("What is the wifi code?", more).text
             == "At 00:00 the screen shows “The wifi code is 4417.”"
         )
+        for asked in ("When is the wifi code on the screen?", "When does the wifi code show on screen?",
+                      "When does the wifi code come up on the slide?",
+                      "When has the wifi code appeared on screen?"):  # fmt: skip
+            assert answer(asked, more).text == "At 00:00: the screen shows “The wifi code is 4417.”", asked
+        assert "4417" in answer("What is the wifi code on the screen?", more).text
+        assert answer("When is the launch on the screen?", more) == Answer()  # it is only talked of
         by = shown.model_copy(update={"source": "caption", "by": "eye-2", "text": "A dog is on the stage."})
         both = [*more, Moment(told[0].scene, by)]
         assert "a caption says “A dog" in answer("What is on the stage?", both).text
@@ -342,6 +348,11 @@ def test_commands(invoke: Invoke, tmp_path: Path, subtests: pytest.Subtests) -> 
         assert "talk.txt: remembering" in done.stderr
         assert f"Remembered talk.txt as {sha(TALK)[:12]}: 12:52" in done.stdout
         assert "Talked of: " in done.stdout
+        (short := tmp_path / "short.txt").write_text("[00:01] Ana: Hello there.\n")
+        done = invoke("add", short)
+        assert "short.txt: remembering 1 of 1 scene\n" in done.stderr
+        assert ", 1 scene, Ana.\n" in done.stdout
+        invoke("forget", "short.txt")
         told = json.loads(invoke("add", film, "--transcript", file, "--json").stdout)
         assert (told["name"], told["seconds"], told["replaced"]) == ("film.mp4", 772.0, [])
         (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nThe zebra is striped.\n")

@@ -10,8 +10,8 @@ import typer
 from .options import print_json
 
 if TYPE_CHECKING:
+    from taskloom.agent.acting.looks import Watched, WatchError
     from taskloom.agent.models.eyes import Eyes
-    from taskloom.agent.models.watching import Watched, WatchError
     from taskloom.agent.recall.recordings import Recordings
 
 NONE_YET = "No recordings are remembered yet: `taskloom video add FILE` remembers one."
@@ -42,15 +42,20 @@ def answer_of_model(
     given = settings()
     if given.model in ("", "rules"):
         return None, None
+    from taskloom.agent.acting.looks import WatchError
+    from taskloom.agent.acting.watching import watch
     from taskloom.agent.graph.wiring import chat_models
-    from taskloom.agent.models.watching import WatchError, watch
+    from taskloom.agent.models.stepwise import StepwiseChooser
     from taskloom.memory.shown import safe
 
     known = recordings.all() if which is None else [recordings.named(which)]
     names = {one.name: one.end_ms for one in known}
     try:
         chat, pictured = chat_models(given)(given.model), recordings.pictured(which)
-        return watch(question, recordings, chat, names, eyes=eyes, pictured=pictured), None
+        chooser = StepwiseChooser(chat)
+        return watch(
+            question, recordings, chooser, names, patience=chat.patience, eyes=eyes, pictured=pictured
+        ), None
     except WatchError as error:
         typer.echo(safe(f"I answer without the model: {error}."), err=True)
         return None, error
@@ -65,7 +70,7 @@ def looked_at(
     eyes: Eyes | None,
 ) -> Watched:
     """What frames of one recording show, in one look."""
-    from taskloom.agent.models.watching import Look, Watched
+    from taskloom.agent.acting.looks import Look, Watched
     from taskloom.agent.turn.reading import Usage
     from taskloom.tools.video.looking import FRAMES
     from taskloom.tools.video.tools import range_ms

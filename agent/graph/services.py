@@ -8,6 +8,7 @@ from datetime import datetime
 
 from taskloom.agent.acting.equipment import Equipment
 from taskloom.agent.grounding.exact import ground_exactly
+from taskloom.agent.models.chat import ChatModel
 from taskloom.agent.recall.longterm import LongTerm
 from taskloom.agent.replying.templates import faults_of
 from taskloom.agent.settings import Style
@@ -22,11 +23,15 @@ Grounding = Callable[[Sequence[Step], View], tuple[Operation, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """Who understands, who answers, and who chooses tools where no slots decide it."""
+    """Who understands, who answers, and who chooses tools where no slots decide it.
+
+    chat: the model itself, which looks into recordings; None without one.
+    """
 
     interpreter: Interpreter
     responder: Responder
     chooser: Chooser | None = None
+    chat: ChatModel | None = None
 
 
 @dataclass(frozen=True, slots=True)

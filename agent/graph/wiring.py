@@ -88,7 +88,7 @@ def default_services(
             interpreter = Gate(Vouched(ModelInterpreter(chat, alone), local), given.reader, local.fills)
         from taskloom.agent.models.chooser import ModelChooser
 
-        return Voice(interpreter, ModelResponder(chat), ModelChooser(chat))
+        return Voice(interpreter, ModelResponder(chat), ModelChooser(chat), chat)
 
     return Services(
         voice=voice, template=template, replies=given.replies, memory=memory,

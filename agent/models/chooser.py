@@ -140,4 +140,4 @@ def _lines(situation: Situation, *, tools: bool = True) -> list[str]:
     lines += [situation.passages] if situation.passages else []
     if tools:
         lines += ["Tools:", *(f"{name}: {quoted(description, 400)}" for name, description in situation.tools)]
-    return lines
+    return [*lines, prompts.LAST] if situation.last else lines

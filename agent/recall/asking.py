@@ -93,14 +93,14 @@ def _answered(asked: Asked, quotable: Sequence[Moment]) -> Answer:
         return Answer()
     if asked.kind == "count":
         return _count(asked, quotable)
-    if asked.kind in ("mentioned", "shown"):
+    if asked.kind in ("mentioned", "shown", "screen"):
         places = (
             quotable
             if asked.kind == "mentioned"
             else [one for one in quotable if one.evidence.source != "said"]
         )
         found = _matching(asked, places)
-        if found or asked.kind == "mentioned":
+        if found or asked.kind != "shown":
             return _answer_with(lambda one: f"At {clock(one.evidence.start_ms)}: {_quote(one)}", found[:1])
     return _who(asked, quotable) if asked.kind == "who" else _value(asked, quotable)
 

@@ -12,7 +12,7 @@ from taskloom.memory.words import STOP, fold
 
 from .moments import is_called
 
-Kind: TypeAlias = Literal["speakers", "beside", "count", "mentioned", "shown", "who", "value"]
+Kind: TypeAlias = Literal["speakers", "beside", "count", "mentioned", "shown", "screen", "who", "value"]
 WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 
 _SAYING = (
@@ -41,6 +41,7 @@ _SPEAKERS = re.compile(
     r"|\b(?:how many|number of) (?:people|folks?|speakers|voices|participants)\W*$",
     re.IGNORECASE,
 )
+_PEOPLE = re.compile(r"\bhow many (people|persons|folks)\b", re.IGNORECASE)
 _WHEN = re.compile(
     r"^\W*(?:(?:from |since )?when|at (?:what|which) (?:time|point|moment|minute|second)"
     r"|what (?:minute|second)|whereabouts|where in the|where\b.*\b(?:first|starts?|begins?)"
@@ -74,6 +75,13 @@ _SHOWING = re.compile(
     re.IGNORECASE,
 )
 """That something is to be seen; no line has to say so."""
+_ON_SCREEN = re.compile(
+    r"\b(?:(?:is|are|was|were|be|shows?|shown|seen|written|displayed"
+    r"|appear(?:s|ed)?|(?:comes?|came|pops?|popped)(?: up)?) )?"
+    r"(?:on|onto)(?: the| a)? (?:screens?|slides?)\b",
+    re.IGNORECASE,
+)
+"""That it is words on the screen: nothing that is said answers it."""
 _SHORT = (
     (
         re.compile(r"\b(what|when|who|where|how|why|which|that|it|there|he|she)['’]s\b", re.IGNORECASE),
@@ -154,12 +162,12 @@ _NEEDING = frozenset(
 class Asked:
     """A question, taken apart, in stems.
 
-    kind: who speaks (speakers), what is said beside something, how often, when it is mentioned or shown, who
-    says or does it, or else a value. need: its kind, a key of `revising.KINDS`; None if not told. past:
-    whether it is asked what was at first. words: all that carry meaning. subject: of these what it is about,
-    with what is done to it; a line must have most of them. firm: names and numbers, which it must all have.
-    phrase: the words in their order. who: the speaker that it names. anchor: of "before" and "after" what
-    stands there, and which side of it is asked for.
+    kind: who speaks (speakers), what is said beside something, how often, when it is mentioned or shown,
+    or is on the screen, who says or does it, or else a value. need: its kind, a key of `revising.KINDS`;
+    None if not told. past: whether it is asked what was at first. words: all that carry meaning. subject:
+    of these what it is about, with what is done to it; a line must have most of them. firm: names and
+    numbers, which it must all have. phrase: the words in their order. who: the speaker that it names.
+    anchor: of "before" and "after" what stands there, and which side of it is asked for.
     """
 
     text: str
@@ -220,6 +228,8 @@ def _are_joined(question: str, things: Sequence[_Thing]) -> bool:
 def _kind(question: str) -> Kind:
     if _TIMES.search(question):
         return "count"
+    if _WHEN.search(question) and _ON_SCREEN.search(question):
+        return "screen"
     if _WHEN.search(question) and not _SAID_TO_BE.match(question):
         if any(form.search(question) for form in (_SAID, _HEARD, _PLACE, _IN_RECORDING)):
             return "mentioned"
@@ -232,7 +242,7 @@ def _parts(question: str, speakers: Iterable[str], kind: Kind) -> Asked:
     """What a question is about."""
     need = next((name for name, form in _NEEDS if form.search(question)), None)
     question = _PHRASES.sub(" ", question)
-    shorter = _SHOWING.sub(" ", question)
+    shorter = _SHOWING.sub(" ", _ON_SCREEN.sub(" ", question))
     if any(fold(word) not in _LITTLE for word in WORD.findall(shorter)):
         question = shorter
     who = next((one for one in speakers if one and _names(question, one)), None)
@@ -243,6 +253,8 @@ def _parts(question: str, speakers: Iterable[str], kind: Kind) -> Asked:
     firm += [word for word in words if need in ("money", "number") and fold(word) in _REST]
     first = next(iter(WORD.findall(question)), "")
     things = [word for thing in _things(subject, done=need is None) for word in thing.words]
+    people = _PEOPLE.search(question)  # no word of what it is about, but what is counted
+    counted = [people[1]] if people and need == "number" and not things else words
     return Asked(
         text=question,
         kind=kind,
@@ -251,7 +263,7 @@ def _parts(question: str, speakers: Iterable[str], kind: Kind) -> Asked:
         words=stems_of(" ".join(words)),
         subject=stems_of(" ".join(things)) or stems_of(" ".join(words)),
         firm=stems_of(" ".join(word for word in firm if word != first)),
-        phrase=tuple(stem for word in (need and things) or words for stem in stems(word)),
+        phrase=tuple(stem for word in (need and things) or counted for stem in stems(word)),
         who=who,
     )
 

@@ -160,7 +160,8 @@ class Recordings:
     def _put(self, records: Sequence[Scene | Fact], progress: Callable[[str], None] = lambda _: None) -> None:
         """Keep records, some at a time."""
         for start in range(0, len(records), BATCH):
-            progress(f"remembering {min(start + BATCH, len(records))} of {len(records)} scenes")
+            done, many = min(start + BATCH, len(records)), len(records)
+            progress(f"remembering {done} of {many} scene{'s' * (many != 1)}")
             self._longterm.outbox.add(self._user, records[start : start + BATCH])
             self._longterm.flush(self._user)
 

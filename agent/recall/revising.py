@@ -150,7 +150,9 @@ def revised(at: int, moments: Sequence[Moment], need: str | None) -> list[int]:
         apart = len(before) > 1 and not revises and not _words(before[-1])  # as in "the launch, June"
         behind = _OF.match(text.partition(value)[2])
         known = _about(_known(_words(f"{before[-2 if apart else -1]} . {behind[0] if behind else ''}")))
-        another = _counts_another(text, value, about) or bool(known and not about & known)
+        numbers = [value] if need else values(text).get("number", [])
+        counted = any(_counts_another(text, one, about) for one in numbers)
+        another = counted or bool(known and not about & known)
         near = place - course[-1] <= BARE_LINES
         bare = need and near and fold(value) != fold(value_for(need, last.evidence.text) or "")
         if not another and (revises or (bare and _is_of_last_topic(text, value, about, moments[place - 1]))):

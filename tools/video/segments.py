@@ -9,7 +9,7 @@ from .lines import Line, Shot
 
 PAUSE_MS = 1_500  # of silence, after which something else is talked of
 LONGEST_MS = 60_000  # of speech without such a pause, before it is parted where it is parted best
-SHORTEST_MS = 3_000  # of silence that is a segment of its own, where shots show something in it
+SHORTEST_MS = 3_000  # of silence that is a segment of its own, where a shot in it shows no text
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def segments(
 
     Returns:
         Each line is in one segment, which begins no later and ends no earlier. Shots where nothing is said
-        are segments of their own, from `SHORTEST_MS` on.
+        are segments of their own, from `SHORTEST_MS` on; those that show text however short they are.
     """
     ordered = sorted(lines, key=lambda line: (line.start_ms, line.end_ms))
     cuts = [shot.start_ms for shot in shots]
@@ -109,10 +109,11 @@ def _segment(run: list[Block], shots: Sequence[Shot]) -> Segment:
 def _silent(spoken: Sequence[Segment], shots: Sequence[Shot]) -> Iterable[Segment]:
     """What is seen of each shot while nothing is said."""
     for shot in shots:
-        start = shot.start_ms
+        start, heard = shot.start_ms, any(shot in one.shots for one in spoken)
+        least = 1 if shot.shown.strip() and not heard else SHORTEST_MS
         for one in (*spoken, Segment(shot.end_ms, shot.end_ms)):
             if one.end_ms < start:
                 continue
-            if min(one.start_ms, shot.end_ms) - start >= SHORTEST_MS:
+            if min(one.start_ms, shot.end_ms) - start >= least:
                 yield Segment(start, min(one.start_ms, shot.end_ms), (), (shot,))
             start = max(start, one.end_ms)
