@@ -1,4 +1,4 @@
-"""What takes much out of a plan is approved first."""
+"""Approvals: removing a whole task with parts, or loading an export, is confirmed by the user first."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def request_approval(action: Literal["remove", "load"], question: str, tasks: tu
     """Interrupt for an approval, and whether it was given.
 
     Raises:
-        ValueError: the answer is none; the approval still waits for one.
+        ValueError: the answer is neither an approval nor a refusal; the approval stays pending.
     """
     approval = Approval(action=action, question=question, tasks=tasks)
     return interrupt(approval.model_dump(mode="json"), response_schema=OneDecision).goes
 
 
 def answered(given: Any, latest: CheckpointTuple | None) -> Any:
-    """What to run a thread with: a message that is a bare yes or no answers an approval that it waits for.
+    """The input to run a thread with: a bare yes or no is turned into the answer to a pending approval.
 
     given: the input of the run. latest: what is kept of the thread.
     """
@@ -66,7 +66,7 @@ def _human(message: BaseMessage) -> bool:
 
 
 def _waits(latest: CheckpointTuple | None) -> bool:
-    """Whether a thread was left at an approval."""
+    """Whether a thread has a pending approval."""
     writes = latest.pending_writes or () if latest else ()
     asked = [one for _, channel, value in writes if channel == INTERRUPT for one in value]
     return len(asked) == 1 and isinstance(asked[0].value, dict) and "question" in asked[0].value

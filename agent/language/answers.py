@@ -166,8 +166,8 @@ GROUP_WAS = Reply("at first (turn {turn}) it was {first:20}").shows(
 GROUP_WAS_NOW = Reply("at first (turn {turn}) it was {first:20}; now it is {now:20}").shows(
     "At first (turn 1) it was Ann; now it is Ann and Bo.", turn=1, first=["Ann"], now=["Ann", "Bo"]
 )
-SO_SINCE = Reply("{task} {task:is} {value} since turn {turn}, and was not set before").shows(
-    "The place is Rome since turn 2, and was not set before.", task="the place", value="Rome", turn=2
+SO_SINCE = Reply("{task} {task:has} been {value} since turn {turn}, and {task:was} not set before").shows(
+    "The place has been Rome since turn 2, and was not set before.", task="the place", value="Rome", turn=2
 )
 YOU_SAID = Reply("in turn {turn} {cause}").shows(
     'In turn 2 you said: "make it Rome".', turn=2, cause='you said: "make it Rome"'
