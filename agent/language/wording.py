@@ -60,9 +60,8 @@ _HAPPENS = word_set(
     show shows starts turn turns"""
 )
 _PARTICLES = word_set("there here it in out up off on down back away over by at")
-_ARTICLE_INSIDE = re.compile(
-    r"(?<! in)(?<! at)(?<! of)(?<! on)(?<! to)(?<! for)(?<! with)(?<! from)(?<! near) (?:the|a|an|my|our) "
-)  # what a sentence has, and a thing only after a preposition: 'party in the garden'
+_PLACED = re.compile(r" (?:in|at|of|on|to|for|with|from|near|about) (?:the|a|an|my|our) ")
+_ARTICLE = re.compile(r" (?:the|a|an|my|our) ")
 _LONG = 48  # characters; a longer title that is a sentence is cut at its first comma
 
 _YOURS = {"my": "your", "our": "your", "your": "your", "mine": "yours"}
@@ -250,7 +249,7 @@ def the(title: str) -> str:
         return f"the {rest}"
     if not title or low in _DETERMINERS or re.fullmatch(r"\W.*|\S*@\S*|https?:\S*|[A-Z]\S*['’]s .*", title):
         return title
-    if is_action(title) or _is_doing(first, rest) or _says_when(low, rest) or _ARTICLE_INSIDE.search(title):
+    if is_action(title) or _is_doing(first, rest) or _says_when(low, rest) or _is_clause(title):
         return f'"{title}"'
     if _NUMBER.match(title) and not rest:
         return title
@@ -268,6 +267,12 @@ def _is_doing(first: str, rest: str) -> bool:
 def _says_when(first: str, rest: str) -> bool:
     """Whether words say that something happens, and name nothing: 'gets there', 'starts at', 'turn up'."""
     return first in _HAPPENS and rest.partition(" ")[0].lower() in _PARTICLES
+
+
+def _is_clause(title: str) -> bool:
+    """Whether a title with an article inside is a sentence, and not a thing with its place or purpose."""
+    plain_noun = title[:1].islower() and not title.partition(" ")[0].endswith("ing")
+    return _ARTICLE.search(_PLACED.sub("  ", title) if plain_noun else title) is not None
 
 
 def _inner_capital(word: str) -> bool:

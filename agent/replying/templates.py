@@ -100,7 +100,7 @@ class _Reply:
             if n not in known or not known[n].instead:
                 found += answer_pieces(answer, self.graph, called)
             found += known[n].lines if n in known else ()
-        return found
+        return list(dict.fromkeys(found))
 
     def _without(self, given: AbstractSet[str]) -> Turn:
         """The turn without the changes that results caused: opened tasks, results out of date."""
