@@ -1,4 +1,4 @@
-"""What rests on what: prerequisites are tied and untied, dependents go stale, circles are refused. Pure."""
+"""Dependencies: prerequisites are linked and unlinked, dependents go stale, cycles are refused. Pure."""
 
 from __future__ import annotations
 

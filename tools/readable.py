@@ -99,7 +99,7 @@ def _charsets(body: bytes, declared: str | None) -> Iterator[str]:
 
 
 def _codec(charset: str) -> str | None:
-    """The codec of a charset as the web means it; None if there is none, or no text of the web uses it."""
+    """The codec of a charset by the web's names; None if unknown, or if no text of the web uses it."""
     try:
         name = codecs.lookup(charset).name
     except (LookupError, ValueError):  # ValueError: a NUL in the name

@@ -238,7 +238,7 @@ def _left(deadline: float) -> float:
     """The seconds left.
 
     Raises:
-        httpcore.TimeoutException: there are none.
+        httpcore.TimeoutException: no time is left.
     """
     left = deadline - time.monotonic()
     if left <= 0:

@@ -53,7 +53,7 @@ NOTHING_IN = Reply("There is nothing in {wholes} yet.").shows(
 THERE_ARE = Reply("There are {count}:").shows("There are 12:", count=12)
 IN_ALL = Reply("{count} in all:").shows("12 in all:", count=12)
 HEADING = Reply("{heading} ({count}):").shows("Still open (12):", heading="Still open", count=12)
-TOLD_UNDER = Reply("{heading}: {text}").shows(
+UNDER_HEADING = Reply("{heading}: {text}").shows(
     "Trip: place Rome, date Friday.", heading="trip", text="place Rome, date Friday"
 )
 LISTED = Reply("{heading}: {entries:8}.").shows(

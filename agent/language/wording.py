@@ -141,16 +141,16 @@ def readable(text: str) -> str:
     if text[:1] not in "[{":
         return text
     try:
-        return _told(json.loads(text))
+        return _in_words(json.loads(text))
     except (ValueError, RecursionError):
         return text
 
 
-def _told(value: Any) -> str:
+def _in_words(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{spoken(str(name))} {_told(one)}" for name, one in value.items())
+        return ", ".join(f"{spoken(str(name))} {_in_words(one)}" for name, one in value.items())
     if isinstance(value, list):
-        return "; ".join(map(_told, value))
+        return "; ".join(map(_in_words, value))
     return "" if value is None else str(value)
 
 

@@ -25,7 +25,7 @@ _NO_PICTURES = (400, 415, 422, 501)
 class Eyes:
     """A model that looks, an `Ask` (`taskloom.tools.video.looking`); what goes wrong is a `ToolError`.
 
-    until: when to give up, on the monotonic clock; whoever has a deadline sets it. blind: why it cannot look,
+    until: when to give up, on the monotonic clock; callers with a deadline set it. blind: why it cannot look,
     once the model has refused pictures; else ''.
     """
 
@@ -73,7 +73,7 @@ class Eyes:
 
 @dataclass(slots=True)
 class _Bounded(Meter):
-    """A meter that lets no more than some requests through."""
+    """A meter with a limit on the number of requests."""
 
     most: int | None = None
 

@@ -46,7 +46,7 @@ class AnswerContext:
         entries = [self.names.entry(node, open_too=mixed) for node in tops]
         if len(entries) <= INLINE:
             text = join(entries) if heading or len(entries) > 1 else entries[0]
-            return [answers.TOLD_UNDER(heading=heading, text=text) if heading else sentence(text)]
+            return [answers.UNDER_HEADING(heading=heading, text=text) if heading else sentence(text)]
         opening = sentence(heading).rstrip(".") + ":" if heading else answers.IN_ALL(count=len(entries))
         return [opening, bullets(entries)]
 

@@ -80,7 +80,7 @@ class Answer(NamedTuple):
     why: str = ""
 
     def __str__(self) -> str:
-        """The answer with the times of its frames, or why there is none."""
+        """The answer with the times of its frames, or the reason why there is none."""
         if self.text is None:
             return f"Not answered: {self.refused or self.why}; looked at: {self._frames()}."
         return self.text + (f" [{', '.join(map(clock, self.times_ms))}]" if self.times_ms else "")

@@ -87,7 +87,7 @@ def _said(
     () where nothing tells it, and there are pictures to remember.
 
     Raises:
-        ToolError: nothing tells it, and there are none.
+        ToolError: neither a text track nor an endpoint gives it, and there are no pictures.
     """
     tracks = [one for one in subtitles(file) if one.lines] if info.subtitles else []
     if tracks:

@@ -108,7 +108,7 @@ def milliseconds(text: str | None) -> int | None:
     """A time such as 12:40 or 1:02:03; None for none.
 
     Raises:
-        ToolError: it is no such time.
+        ToolError: the text is not a time of this form.
     """
     if text is None:
         return None
@@ -122,7 +122,7 @@ def range_ms(text: str) -> Range:
     """A range such as 01:30-02:10, 58:00- (to the end) or -0:20 (from the beginning).
 
     Raises:
-        ToolError: it is no such range.
+        ToolError: the text is not a range of this form.
     """
     start, parted, end = text.partition("-")
     if not parted or not (start.strip() or end.strip()):
