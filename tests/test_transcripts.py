@@ -116,7 +116,7 @@ BROKEN = {
     "nothing": ("", "no spoken line"),
     "only white space": (" \n\n", "no spoken line"),
     "binary": ("\0\1", "is binary"),
-    "no time": ("1\n00:00:01,000 -> x --> 3\nx", r"line 2: '00:00:01,000 -> x --> 3' is no time: write"),
+    "no time": ("1\n00:00:01,000 -> x --> 3\nx", r"line 2: '00:00:01,000 -> x --> 3' is not a time: write"),
     "no cue": ("WEBVTT\n\n", "no spoken line"),
     "60 seconds": ("1\n00:00:61,000 --> 00:02:03,000\nx", "line 2: .* more than 59"),
     "backwards": ("00:00:09,000 --> 00:00:01,000\nx", "line 1: it ends before it begins"),
@@ -329,7 +329,7 @@ def test_speech_by_an_endpoint(
         "model": (404, {}, ToolError, "TASKLOOM_TRANSCRIPTION"),
         "busy": (503, {}, TransientError, "OPENAI_BASE_URL"),
         "no JSON": (200, b"<html>", ToolError, "no transcription"),
-        "no times": (200, {"text": "Hello."}, ToolError, "tells no times"),
+        "no times": (200, {"text": "Hello."}, ToolError, "gives no times"),
         "silence": (200, {"segments": []}, ToolError, "nothing is said"),
         "times that are none": (
             200,

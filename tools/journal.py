@@ -210,7 +210,7 @@ class StoredJournal:
         except ValidationError as error:
             raise ToolError(
                 f"the journal of calls {self._database.place} holds an entry that cannot be read;"
-                " move it away, and look up outside which calls were made"
+                " move it away, and check elsewhere which calls were made"
             ) from error
 
 

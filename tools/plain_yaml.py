@@ -62,6 +62,6 @@ class Loader(yaml.SafeLoader):
         seen: set[str] = set()
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
             if key.value in seen:
-                raise ConstructorError(None, None, f"{key.value} is there twice", key.start_mark)
+                raise ConstructorError(None, None, f"{key.value} occurs twice", key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)

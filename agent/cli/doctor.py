@@ -269,7 +269,7 @@ def _memory(given: Settings) -> Iterator[Finding]:
         users = len(longterm.store.users())
         yield Finding("memory", True, f"{users} user{'' if users == 1 else 's'} in {where}")
     except StoreBusyError:
-        yield Finding("memory", None, f"{where} is in use by another process, which does not let go of it")
+        yield Finding("memory", None, f"{where} is in use by another process, which does not release it")
     except StoreError as error:
         yield Finding("memory", False, str(error))
     try:

@@ -224,7 +224,7 @@ def _show_picture(graph: TaskGraph, name: str, form: Format, *, gone: bool) -> N
         typer.echo(drawn.encode())
         return
     if sys.stdout.isatty():
-        raise InputError("PNG is no text: write it to a file, as in `taskloom tasks --format png > plan.png`")
+        raise InputError("PNG is not text: write it to a file, as in `taskloom tasks --format png > a.png`")
     typer.echo(png(drawn), nl=False)
 
 

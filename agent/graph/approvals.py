@@ -9,6 +9,7 @@ from langchain_core.messages import BaseMessage, convert_to_messages
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.types import Command, Overwrite, interrupt
 
+from taskloom.agent.language.wording import the, title_of
 from taskloom.agent.reading.gate import bare_answer
 from taskloom.agent.turn.decisions import Approval, OneDecision
 from taskloom.agent.turn.export import ThreadExport
@@ -32,10 +33,9 @@ def approved(operation: Operation, graph: TaskGraph) -> bool:
         or not (parts := graph.subtree(root.id)[1:])
     ):
         return True
-    number = f"{len(parts)} part{'s' if len(parts) > 1 else ''}"
-    return request_approval(
-        "remove", f"Remove {root.title} with its {number}?", (root.title, *(p.title for p in parts))
-    )
+    number = f"{len(parts)} parts" if len(parts) > 1 else "one part"
+    question = f"Remove {the(title_of(root))} with its {number}?"
+    return request_approval("remove", question, (root.title, *(part.title for part in parts)))
 
 
 def request_approval(action: Literal["remove", "load"], question: str, tasks: tuple[str, ...]) -> bool:

@@ -392,7 +392,7 @@ def typed(text: str, schema: Mapping[str, Any], now: datetime) -> Any:
     if wanted in ("integer", "number"):
         number = number_of(text)
         if number is None or (wanted == "integer" and number % 1):
-            raise ValueError(f"{text!r} is no {'whole ' if wanted == 'integer' else ''}number")
+            raise ValueError(f"{text!r} is not a {'whole ' if wanted == 'integer' else ''}number")
         return int(number) if wanted == "integer" else float(number)
     if wanted == "boolean":
         if text.strip().lower() not in _TRUTH:
@@ -413,7 +413,7 @@ def typed(text: str, schema: Mapping[str, Any], now: datetime) -> Any:
     if (choices := schema.get("enum")) and text not in choices:
         alike = [choice for choice in choices if str(choice).lower() == text.strip().lower()]
         if not alike:
-            raise ValueError(f"{text!r} is none of {', '.join(map(str, choices))}")
+            raise ValueError(f"{text!r} is not one of {', '.join(map(str, choices))}")
         return alike[0]
     return text
 

@@ -80,5 +80,5 @@ class _Bounded(Meter):
     def request(self, model: str) -> None:
         """See `Meter`."""
         if self.most is not None and self.usage.model_calls >= self.most:
-            raise ToolError(f"no more can be looked at: that was asked of the model {self.most} times")
+            raise ToolError(f"no more pictures can be looked at: the model was asked {self.most} times")
         Meter.request(self, model)

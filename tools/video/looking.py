@@ -115,7 +115,7 @@ def no_range(start_ms: int, end_ms: int, length_ms: int) -> ToolError:
     if start_ms >= length_ms:
         wrong = f"{start} is not before the end of the recording"
     else:
-        wrong = f"{start} to {end} is no range: the first time has to be before the second"
+        wrong = f"{start} to {end} is not a range: the first time has to be before the second"
     return ToolError(f"{wrong}; it is {length} long, so all of it is 00:00 to {length}")
 
 

@@ -106,6 +106,6 @@ def _said(
 
 def _no_transcript(file: Path, more: str) -> ToolError:
     return ToolError(
-        f"nothing tells what is said in {file}: give its transcript with --transcript, or set"
+        f"there is no transcript of {file}: give one with --transcript, or set"
         f" TASKLOOM_TRANSCRIPTION to a model that transcribes{more}"
     )

@@ -113,7 +113,7 @@ def milliseconds(text: str | None) -> int | None:
     if text is None:
         return None
     if re.fullmatch(r"(?:\d{1,3}:[0-5]?\d|\d{1,3}):[0-5]\d", text) is None:
-        raise ToolError(f"{text[:40]!r} is no time: write 12:40 or 1:02:03")
+        raise ToolError(f"{text[:40]!r} is not a time: write 12:40 or 1:02:03")
     *more, minutes, seconds = map(int, text.split(":"))
     return ((sum(more) * 60 + minutes) * 60 + seconds) * 1000
 
@@ -126,5 +126,5 @@ def range_ms(text: str) -> Range:
     """
     start, parted, end = text.partition("-")
     if not parted or not (start.strip() or end.strip()):
-        raise ToolError(f"{text[:40]!r} is no range: write 01:30-02:10, 58:00- or -0:20")
+        raise ToolError(f"{text[:40]!r} is not a range: write 01:30-02:10, 58:00- or -0:20")
     return milliseconds(start.strip() or None), milliseconds(end.strip() or None)
