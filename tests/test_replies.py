@@ -647,6 +647,8 @@ def test_an_answer_is_short_where_no_list_was_asked_for(subtests: Any) -> None:
             reply = talk(answers=[answer(talk.graph, one) for one in questions], note=note)
             assert len(reply) <= 240, reply
             assert "…" not in reply.removeprefix(note) or '…"' in reply
+    nothing = talk(answers=[ask("value", about="supervising"), ask("summary", "t1", of=("t1",))])
+    assert nothing.startswith('I have nothing about "supervising" yet. Plan:')
     assert "h item" in talk(answers=[answer(talk.graph, whole)]), "asked for alone it is a list"
 
 

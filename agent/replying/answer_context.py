@@ -27,6 +27,8 @@ class AnswerContext:
         if near:
             return [answers.NOTHING_ABOUT(about=quoted(about, 60)), *map(self.names.state, near)]
         found = [answers.NOTHING_ABOUT_YET(about=quoted(about, 60)) if about else answers.EMPTY_PLAN()]
+        if about and self.names.brief:
+            return found
         roots = self.graph.parts(None)
         if roots and about:
             tasks, parts = [self.names.short(root) for root in roots], self.graph.parts(roots[0].id)

@@ -80,17 +80,17 @@ class _Reply:
         return list(dict.fromkeys([*notes, *(lines or [self._small_talk()])]))
 
     def _answers(self, room: int) -> list[str]:
-        """The answers to the questions; shorter ones where they exceed the room and no list was asked for."""
+        """The answers to the questions; where they exceed the room, those that are no list are shortened."""
         answers = () if self.turn.earlier else self.brief.answers or self.turn.answers
-        found = self._answered(answers, self.names)
-        asked = [answer.question for answer in answers]
-        listed = any(one.kind in LISTED or (one.kind == "value" and len(asked) == 1) for one in asked)
-        if listed or sum(len(piece) + 1 for piece in found) <= room:
-            return found
-        return self._answered(answers, Names(self.graph, brief=True))
+        found = self._answered(answers)
+        whole = len(answers) == 1 and answers[0].question.kind == "value" and bool(answers[0].tasks)
+        if whole or sum(len(piece) + 1 for piece in found) <= room:
+            return found  # of a whole task the value is all that it holds
+        return self._answered(answers, brief=True)
 
-    def _answered(self, answers: Sequence[Answer], called: Names) -> list[str]:
+    def _answered(self, answers: Sequence[Answer], *, brief: bool = False) -> list[str]:
         """The answers, with what long-term memory knows beside them or instead."""
+        short = Names(self.graph, brief=True) if brief else self.names
         known = {one.answer: one for one in self.turn.known}
         acted = any(run.status == "done" for run in self.turn.tool_runs)
         found: list[str] = []
@@ -98,6 +98,7 @@ class _Reply:
             if acted and (not answer.tasks or answer.question.slot):
                 continue  # what tools gave answers what the tasks could not
             if n not in known or not known[n].instead:
+                called = self.names if answer.question.kind in LISTED else short
                 found += answer_pieces(answer, self.graph, called)
             found += known[n].lines if n in known else ()
         return list(dict.fromkeys(found))
