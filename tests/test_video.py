@@ -346,6 +346,7 @@ def test_commands(invoke: Invoke, tmp_path: Path, subtests: pytest.Subtests) -> 
         assert (told["name"], told["seconds"], told["replaced"]) == ("film.mp4", 772.0, [])
         (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nThe zebra is striped.\n")
         assert json.loads(invoke("add", film, "--json").stdout)["scenes"] == 1
+        assert ", one scene" in invoke("add", film).stdout
         newer = file.read_text() + "[13:00] Ana Sol: Bye.\n"
         file.write_text(newer)
         assert f"takes the place of {sha(TALK)[:12]}" in invoke("add", file).output

@@ -103,7 +103,8 @@ def add(
         return
     one = taken.recording
     speakers = f", {', '.join(one.speakers)}" if one.speakers else ""
-    typer.echo(_safe(f"Remembered {one.name} as {one.id}: {_length(one)}, {one.scenes} scenes{speakers}."))
+    scenes = "one scene" if one.scenes == 1 else f"{one.scenes} scenes"
+    typer.echo(_safe(f"Remembered {one.name} as {one.id}: {_length(one)}, {scenes}{speakers}."))
     if taken.kept:
         typer.echo(f"Kept {taken.kept} caption{'s' * (taken.kept > 1)} made earlier.")
     if taken.subjects:
