@@ -288,7 +288,7 @@ def test_a_model_that_answers_has_frames_looked_at(
             watched(begin(*[look] * 12, words), server, sight)
             assert sum(map(is_look, server.requests)) == sight.usage.model_calls == CALLS
             assert "no usable reply in 3" in observed()[0]
-            assert "asked of the model 30 times" in observed()[-1]
+            assert "the model was asked 30 times" in observed()[-1]
         with subtests.test("without pictures it is not offered"):
             for sees in (None, sight):
                 recordings = begin(look, words)

@@ -328,14 +328,14 @@ def test_speech_by_an_endpoint(
         "key": (401, {}, NotAllowedError, "OPENAI_API_KEY"),
         "model": (404, {}, ToolError, "TASKLOOM_TRANSCRIPTION"),
         "busy": (503, {}, TransientError, "OPENAI_BASE_URL"),
-        "no JSON": (200, b"<html>", ToolError, "no transcription"),
+        "no JSON": (200, b"<html>", ToolError, "not a transcription"),
         "no times": (200, {"text": "Hello."}, ToolError, "gives no times"),
         "silence": (200, {"segments": []}, ToolError, "nothing is said"),
         "times that are none": (
             200,
             {"segments": [{"start": -1, "end": 9e9, "text": "x"}]},
             ToolError,
-            "no tr",
+            "not a tr",
         ),
     }
     monkeypatch.setattr(speech, "RETRIES", 0)
@@ -349,7 +349,7 @@ def test_speech_by_an_endpoint(
     with subtests.test("nobody there"), pytest.raises(TransientError, match="OPENAI_BASE_URL"):
         transcribe(short, gone)
     for name, said in (
-        ("talk.txt", "no sound that can be sent"), ("broken.wav", "save it as 16-bit PCM"),
+        ("talk.txt", "not sound of a kind"), ("broken.wav", "save it as 16-bit PCM"),
         ("large.mp3", "more than 24 MB"), ("none.wav", "cannot be read"),
     ):  # fmt: skip
         with subtests.test(name), pytest.raises(ToolError, match=said):
