@@ -3,7 +3,7 @@ FROM python:3.12-slim
 
 WORKDIR /taskloom
 COPY . .
-RUN pip install --no-cache-dir -c constraints.txt '.[server,postgres]' aegra-cli==0.11.0 \
+RUN pip install --no-cache-dir -c constraints.txt '.[server,postgres,web]' aegra-cli==0.11.0 \
     && useradd --create-home taskloom && mkdir /data && chown taskloom /data
 
 USER taskloom

@@ -143,7 +143,7 @@ class Settings(BaseSettings):
     prices: Path | None = Field(
         default=None,
         description="YAML file with what a million tokens cost, by model, for `taskloom usage`; without one "
-        "it tells tokens.",
+        "it shows tokens only.",
     )
     log_format: Literal["json", "text"] | None = Field(
         default=None,
@@ -157,8 +157,8 @@ class Settings(BaseSettings):
     metrics_key: SecretStr | None = Field(
         default=None,
         min_length=16,
-        description="Key that /metrics asks for, as a bearer token of 16 characters or more; without one it "
-        "is for whoever may call the server.",
+        description="Key that /metrics asks for, as a bearer token of 16 characters or more; without "
+        "one, everybody who may call the server gets them.",
     )
     lock_timeout: float = Field(
         default=30.0, gt=0, le=WEEK, description="Seconds to wait for a thread that is in use."

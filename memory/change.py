@@ -1,4 +1,4 @@
-"""A task graph in the course of one operation, and what refuses it. Pure."""
+"""A task graph while one operation changes it, and refusals. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Refusal(Exception):
 
 
 class Change:
-    """A graph in the course of one operation: collects changed nodes, reads through them."""
+    """A graph while one operation changes it: collects changed nodes, and reads see them."""
 
     def __init__(self, graph: TaskGraph, turn: int, op: str, said: str) -> None:
         self.turn, self.op, self.said = turn, op, said
@@ -31,7 +31,7 @@ class Change:
         return self._graph
 
     def get(self, key: str) -> TaskNode:
-        """A task as it is now."""
+        """A task with the changes so far."""
         if key in self.changed:
             return self.changed[key]
         if key not in self._graph:
@@ -39,7 +39,7 @@ class Change:
         return self._graph[key]
 
     def active(self, key: str) -> TaskNode:
-        """A task that has to be in the plan."""
+        """A task that must be in the plan."""
         node = self.get(key)
         if not node.active:
             raise Refusal(f"{node.title} is not part of the plan any more")
@@ -61,12 +61,12 @@ class Change:
         return node
 
     def put(self, node: TaskNode) -> None:
-        """Take a changed or new node in."""
+        """Add a changed or new node."""
         self.changed[node.id] = node
         self._pending.append(node)
 
     def _refuse(self, fields: dict[str, Any]) -> None:
-        """Refuse a text that no task can have, and a place too deep in other tasks."""
+        """Refuse an invalid text, and a task that is nested too deeply."""
         for name in LIMITS.keys() & fields.keys():
             if fault := text_fault(name, fields[name]):
                 raise Refusal(fault)

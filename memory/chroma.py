@@ -1,4 +1,4 @@
-"""Chroma, of which this is the only import: clients of a folder and of a server, and their collections.
+"""The only importer of chromadb: clients of a folder and of a server, and their collections.
 
 For chromadb 1.5: a few inner parts of its clients are known here.
 """
@@ -112,7 +112,7 @@ def function_class() -> Callable[[Embedder], EmbeddingFunction[Any]]:
 
 
 def open_folder(folder: Folder) -> Client:
-    """A client on a folder, which is mended first and private then."""
+    """A client on a folder, which is repaired first and then made private."""
     folder.mend()
     client = _client(folder)
     folder.keep_private()
@@ -120,7 +120,7 @@ def open_folder(folder: Folder) -> Client:
 
 
 def keep_few_arenas() -> bool:
-    """Have the C library give all threads memory from two places, where it is glibc; whether it does.
+    """Limit glibc to two memory arenas for all threads; whether that worked.
 
     Else each of Chroma's threads has a place of its own, and what is free in one is of no use to the others.
     It holds for the whole process, so this is for one that is a server's; what the environment says goes
@@ -132,7 +132,7 @@ def keep_few_arenas() -> bool:
 
 
 def open_anew(folder: Folder, client: Client) -> Client:
-    """Another client on a folder in place of one: without the collections that that one had opened."""
+    """A new client on a folder in place of an old one, whose open collections are released."""
     client.close()
     # Its threads leave memory to the C library, which gives it back where it is told to (glibc has a way).
     getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
@@ -175,7 +175,7 @@ def disconnect(client: Client) -> None:
 
 
 def _sessions(client: Client) -> tuple[Any, ...]:
-    """The connections of a client to its server, which by Chroma wait without end."""
+    """The HTTP sessions of a client, which have no timeout by Chroma's default."""
     both: tuple[Any, ...] = (client, client._admin_client)
     return tuple(each._server._session for each in both)
 

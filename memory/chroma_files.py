@@ -1,4 +1,4 @@
-"""The folder of an embedded Chroma: mended, and swept of what is no longer stored.
+"""The folder of an embedded Chroma: repairs, and removal of what is no longer stored.
 
 For the layout of chromadb 1.5: one SQLite file, and a folder with the vector index of each collection, which
 stays when the collection is deleted.
@@ -48,12 +48,12 @@ class Folder:
     """The folder, as long as this process holds it."""
 
     def __init__(self, path: Path) -> None:
-        """Touches nothing yet."""
+        """path: the folder; it is not touched yet."""
         self.path = path
         self._index_of: dict[uuid.UUID, Path] = {}  # by collection
 
     def mend(self) -> None:
-        """Drops the vector indexes that a process which died in the middle of writing has left broken."""
+        """Drops vector indexes that are broken because a process died while writing them."""
         for index in _indexes(self.path):
             if _whole(index):
                 _blank(index)
@@ -61,7 +61,7 @@ class Folder:
                 shutil.rmtree(index)
 
     def sweep(self) -> None:
-        """Takes all traces of what is no longer stored out of the files; nobody may use them meanwhile."""
+        """Removes all traces of deleted data from the files; nobody may use them meanwhile."""
         with closing(_database(self.path)) as database:
             database.execute("PRAGMA secure_delete = ON")
             for statement in _SWEEP:
@@ -82,11 +82,11 @@ class Folder:
         keep_private(index, *index.iterdir())
 
     def keep_private(self) -> None:
-        """Takes all rights but the owner's from what is in it."""
+        """Makes everything in it accessible to its owner only."""
         keep_private(self.path, *self.path.rglob("*"))
 
     def drop_index(self, collection: uuid.UUID) -> None:
-        """Drops the vector index of a collection, broken as it may be."""
+        """Drops the vector index of a collection, even a broken one."""
         shutil.rmtree(_index(self.path, collection), ignore_errors=True)
 
 
@@ -118,7 +118,7 @@ def _indexes(folder: Path) -> list[Path]:
 
 
 def _whole(index: Path) -> bool:
-    """Whether an index's files are as long as they say; with shorter ones Chroma brings the process down."""
+    """Whether an index's files are as long as they claim; shorter ones crash the process in Chroma."""
     try:
         return all((index / name).stat().st_size >= used for name, used in _used(index).items())
     except (FileNotFoundError, struct.error):

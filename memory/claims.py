@@ -21,7 +21,7 @@ __all__ = ["Answer", "Event", "Verdict", "answer", "events", "members", "state_t
 
 
 class Answer(BaseModel):
-    """A question with what answers it: tasks to tell of, in order, and a verdict on what it supposes."""
+    """A question with its answer: the tasks to report, in order, and a verdict on what it supposes."""
 
     model_config = ConfigDict(frozen=True)
     question: Question
@@ -191,7 +191,7 @@ def _list(graph: TaskGraph, question: Question, targets: tuple[str, ...]) -> Ans
 
 
 def _lists(graph: TaskGraph, key: str) -> bool:
-    """Whether a task holds tasks or members, and not only what is told of it."""
+    """Whether a task holds tasks or members, and not only slots."""
     return any(part.value is None or bare_name(part) != part.name for part in graph.parts(key))
 
 

@@ -90,7 +90,7 @@ NEIGHBOURS = 5
 
 
 def due(waiting: int, *, closed: bool, ended: bool, model: bool) -> Literal["nothing", "tasks", "all"]:
-    """What is to be written now.
+    """What to write now.
 
     "all": `summarise` and `consolidate` the turns that wait, with at most CALLS calls, one of them to
     summarise; then none wait. So a session costs CALLS for each begun SESSION, however often tasks close.
@@ -201,7 +201,7 @@ def apply(
 
 @dataclass(frozen=True, slots=True)
 class Consolidated:
-    """What a batch comes to.
+    """The outcome of a batch.
 
     graph: with the batch in it; `graph.since(former)` is what to write. decisions: as carried out. calls: of
     the model.
@@ -269,7 +269,7 @@ def consolidate(
 
 
 def profile(facts: Iterable[Fact], person: str = "") -> tuple[Fact, ...]:
-    """What holds of one person, in time order: the narrative units there are, in no schema.
+    """What is known of one person, in time order, as narrative units without a schema.
 
     person: a name as the facts have it, in any case; '' is the user.
     """

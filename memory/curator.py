@@ -1,4 +1,4 @@
-"""What becomes of records on their way into the store: experiences by policy, facts by consolidation."""
+"""Curates records on their way into the store: experiences by policy, facts by consolidation."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Curator:
         self.store, self.policy, self.decide = store, policy, decide
 
     def put(self, user: str, records: Sequence[AnyRecord]) -> None:
-        """Write records as long-term memory wants them; twice the same is the same as once.
+        """Write records after curation; writing the same ones twice changes nothing.
 
-        Under `capacity` as far as nothing was evicted: that comes back when it is put again.
+        Under `capacity` that holds unless records were evicted: these come back when they are put again.
 
         Raises:
             StoreError: the store fails; nothing more is written.
@@ -59,7 +59,7 @@ class Curator:
                 self.store.delete(user, gone)
 
     def _steps(self, user: str, experiences: Sequence[Experience]) -> tuple[int, dict[str, int]]:
-        """The step that the user had come to, and those of experiences: the one taken before, or the next.
+        """The user's present step, and the steps of experiences: the recorded one, or the next one.
 
         Kept before anything is done with them, so that what is put again takes no second step.
         """
@@ -82,7 +82,7 @@ class Curator:
         return before.steps, steps
 
     def _consolidate(self, user: str, facts: Sequence[Fact]) -> None:
-        """Take facts in among those there are: repeated, in place of former ones, or new."""
+        """Merge facts with the stored ones: as repetitions, replacements, or new facts."""
         graph = FactGraph(_of(Fact, self.store.records(user, "fact")))
         near = {fact.id: fact for fact in facts}
         for fact in facts:

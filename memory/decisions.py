@@ -1,4 +1,4 @@
-"""What becomes of new facts beside the stored ones: by rule on identity and time, or by a model. Pure."""
+"""Decisions on new facts, given the stored ones: by rule on identity and time, or by a model. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .words import content_words, fold
 
 
 class Decision(BaseModel):
-    """What becomes of a fact. A stored one that nothing is decided on stays as it is.
+    """The decision on a fact. A stored fact without a decision stays as it is.
 
     add: it is put in. update: it is put in, if it is new, and `of` gives way to it and is history. delete: a
     stored one leaves a tombstone. none: nothing is put in; the turns of a new one are added to `of`.
@@ -39,7 +39,7 @@ class Decider(Protocol):
 
 
 def identity(fact: Fact) -> tuple[str, ...] | None:
-    """What can hold one value at a time: two facts of one identity and different values contradict.
+    """A key for what can have one value at a time: facts of one identity with different values contradict.
 
     A slot of one subject in one thread; a slot of one person's profile in all threads. A dotted slot names
     its subject itself, and keeps it when the task gets another title. None for a fact of no slot.

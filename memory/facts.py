@@ -21,7 +21,7 @@ GONE = "(deleted)"
 
 
 def earlier(one: Fact, other: Fact) -> bool:
-    """Whether a fact may be rested on by another: it came into effect before.
+    """Whether one fact came into effect before another, which may then rest on it.
 
     Of two facts of one moment the one of the earlier turn is the earlier, within one thread; else neither is.
     """
@@ -36,7 +36,7 @@ def moment(fact: Fact) -> tuple[float, int, str]:
 
 
 def tombstone(fact: Fact) -> Fact:
-    """What is left of a deleted fact: its time, and its id so that writing it again does not revive it."""
+    """What remains of a deleted fact: its time, and its id, so that writing it again does not revive it."""
     return Fact(id=fact.id, text=GONE, at=fact.at, status="deleted")
 
 
@@ -167,7 +167,7 @@ class FactGraph(Mapping[str, Fact]):
         return self._with(changed)
 
     def supersede(self, old: str, new: str) -> FactGraph:
-        """Of two facts that cannot both hold the newer one holds; the other is history from then on.
+        """Let the newer of two contradicting facts hold; the other becomes history.
 
         Args:
             old: id of the one that gives way, unless it is the newer one.

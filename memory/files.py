@@ -45,7 +45,7 @@ class Tree:
         return str(row[0]) if row else None
 
     def write(self, path: str, text: str) -> None:
-        """Put a file, in place of the one there is; its folders are made.
+        """Write a file, replacing any that is there; missing folders are made.
 
         text: has no NUL and no half of a character.
         """
@@ -53,13 +53,13 @@ class Tree:
         self._make(path)
 
     def remove(self, paths: Sequence[str]) -> None:
-        """Take files and folders out; what is in these is to be named too."""
+        """Remove files and folders; the contents of a folder must be named too."""
         self._rows.executemany(
             "DELETE FROM files WHERE whose = ? AND path = ?", [(self._whose, path) for path in paths]
         )
 
     def move(self, places: dict[str, str]) -> None:
-        """Give files and folders other paths, which are free; the folders of these are made."""
+        """Move files and folders to other, unused paths; missing folders are made."""
         self._rows.executemany(
             "UPDATE files SET path = ? WHERE whose = ? AND path = ?",
             [(new, self._whose, old) for old, new in places.items()],

@@ -287,7 +287,7 @@ def pairs_for(
     alpha: float = ALPHA,
     keep: int = KEPT,
 ) -> dict[str, tuple[Proposal, ...]]:
-    """The values to propose for missing slots, best first; their questions have done their part.
+    """The values to propose for missing slots, best first, without their questions.
 
     Args:
         text: the request, as the user said it.

@@ -1,4 +1,4 @@
-"""What a store is: the Store protocol, what every store shares, and one that lasts as long as the process."""
+"""The Store protocol, what every store shares, and a store in memory."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Store(Protocol):
         ...
 
     def get(self, user: str, ids: Sequence[str]) -> dict[str, AnyRecord]:
-        """The records with these ids, as far as there are any, by id."""
+        """The existing records with these ids, by id."""
         ...
 
     def records(self, user: str, kind: Kind | None = None) -> tuple[AnyRecord, ...]:
@@ -58,19 +58,19 @@ class Store(Protocol):
         ...
 
     def stream(self, user: str) -> Stream:
-        """How far the user's stream of work has come; of no steps where none was put."""
+        """The progress of the user's stream of work; without steps if none was stored."""
         ...
 
     def put_stream(self, user: str, stream: Stream) -> None:
-        """Keeps how far the user's stream of work has come."""
+        """Stores the progress of the user's stream of work."""
         ...
 
     def forget(self, user: str) -> None:
-        """Takes out all that is kept of a user, traces included."""
+        """Removes everything stored of a user, traces included."""
         ...
 
     def users(self) -> tuple[str, ...]:
-        """Who has a memory here, in order."""
+        """The users with records here, in order."""
         ...
 
     def count(self, user: str, kind: Kind | None = None) -> int:
@@ -78,15 +78,15 @@ class Store(Protocol):
         ...
 
     def compact(self) -> None:
-        """Takes what was deleted or replaced off the disk."""
+        """Removes deleted and replaced data from the disk."""
         ...
 
     def reembed(self, user: str | None = None) -> int:
-        """Makes the index of a user, or of all, anew where another embedder made it; how many records."""
+        """Rebuilds the indexes of a user, or of all, that another embedder made; returns how many records."""
         ...
 
     def close(self) -> None:
-        """Lets go of what is open; a closed store is not used again."""
+        """Releases what is open; a closed store must not be used again."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -183,7 +183,7 @@ class BaseStore(ABC):
         self.close()
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:
-        """Vectors [n, d] of texts, looked at: what is stored wrong is found wrong for ever."""
+        """Vectors [n, d] of texts, checked, since a wrong vector would stay wrong once stored."""
         try:
             vectors = np.asarray(self._embedder(texts), np.float32)
         except StoreError:
@@ -205,7 +205,7 @@ class BaseStore(ABC):
 
     @contextmanager
     def _all_locks(self) -> Iterator[None]:
-        """Keeps every user waiting. Not to be entered with a lock held."""
+        """Holds the locks of all users. Must not be entered with a lock held."""
         with ExitStack() as stack:
             for lock in self._locks:
                 stack.enter_context(lock)

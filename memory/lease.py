@@ -48,7 +48,7 @@ class Lease(Generic[T]):
         wait: float = WAIT,
         notify: Notify = _log.warning,
     ) -> None:
-        """Takes nothing yet.
+        """Set up a lease; the folder is not taken yet.
 
         Args:
             folder: where; it is made if need be, for its owner alone.
@@ -74,7 +74,7 @@ class Lease(Generic[T]):
 
     @contextmanager
     def using(self) -> Iterator[T]:
-        """What is open, and stays so meanwhile.
+        """The open resource, held within the block.
 
         Raises:
             StoreBusyError: another process did not let go in time.
@@ -100,12 +100,12 @@ class Lease(Generic[T]):
                 self._change.notify_all()
 
     def renew(self) -> None:
-        """Has what is open opened anew, as soon as nobody here uses it. Only where it is in use."""
+        """Have the resource opened again as soon as nobody here uses it. Call it while using it."""
         with self._change:
             self._worn = True
 
     def close(self) -> None:
-        """Lets go; waits for who uses it. May be called again, and so may `using`."""
+        """Release the folder, once nobody uses it. `close` and `using` may be called again."""
         with self._change:
             self._change.wait_for(lambda: not self._users)
             self._let_go()
@@ -150,7 +150,7 @@ class Lease(Generic[T]):
         _in_vain.discard(self.folder)
 
     def _patiently(self, lock: FileLock, begun: float, wait: float) -> None:
-        """Takes a lock, and says so when that takes a while."""
+        """Take a lock; notify when that takes a while."""
         left = max(0.0, begun + wait - time.monotonic())
         if left > _BRIEF:
             try:
@@ -185,7 +185,7 @@ class Lease(Generic[T]):
     # ---- beside -------------------------------------------------------------------------------------
 
     def _watch(self) -> None:
-        """Lets go when another process asks, as soon as nobody here uses it."""
+        """Release the folder when another process asks for it, as soon as nobody here uses it."""
         while True:
             with self._change:
                 if not self._open or self._watching is not threading.current_thread():

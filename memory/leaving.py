@@ -1,4 +1,4 @@
-"""Out of the plan and back into it, with the parts that go along, and the slots they hold. Pure."""
+"""Removing tasks from the plan and bringing them back, with their parts and slots. Pure."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def leave_as(status: Status) -> Callable[[Change, Any], None]:
 
 
 def take_out(change: Change, key: str, status: Status) -> None:
-    """A task and its parts out of the plan, but for the parts that a task which stays rests on.
+    """Remove a task and its parts from the plan, except for parts on which a remaining task rests.
 
-    Such a part becomes a part of that task, and what it was a part of rests on it instead.
+    Such a part becomes a part of that task, and its former whole rests on it instead.
     """
     graph = change.graph
     tree = {task.id: task for task in graph.subtree(key)}
@@ -77,7 +77,7 @@ def removed_with(graph: TaskGraph, node: TaskNode) -> list[TaskNode]:
 
 
 def bring_back(change: Change, tasks: Iterable[TaskNode]) -> None:
-    """Tasks into the plan as they last were in it, wholes first; a part whose whole stays out does too."""
+    """Bring tasks back as they last were in the plan, wholes first; a part without its whole stays out."""
     back = []
     for task in tasks:
         if task.parent is None or change.get(task.parent).active:

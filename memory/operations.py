@@ -79,7 +79,7 @@ class Replace(_Operation):
 
 
 class Remove(_Operation):
-    """Out of the plan for good; parts follow unless another task shares them."""
+    """Remove from the plan permanently; parts follow unless another task shares them."""
 
     kind: Literal["remove"] = "remove"
     intent: Intent = "update"
@@ -87,7 +87,7 @@ class Remove(_Operation):
 
 
 class Inactivate(_Operation):
-    """Out of the plan for now; parts follow unless another task shares them."""
+    """Take out of the plan for the time being; parts follow unless another task shares them."""
 
     kind: Literal["inactivate"] = "inactivate"
     intent: Intent = "update"
@@ -250,7 +250,7 @@ Clarify.model_rebuild()
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of an operation.
+    """The outcome of an operation.
 
     graph: the graph after it (the same object when nothing changed). operation: what was done, an update for
     an add of a slot that is there. changed: ids, the task that was meant first (where it changed itself), the

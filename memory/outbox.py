@@ -53,10 +53,10 @@ TABLES = (TABLE, FORGOTTEN, FILES)
 
 
 class Taker(Protocol):
-    """Takes records: a store, or what stands before one."""
+    """Takes records: a store, or a stage before one."""
 
     def put(self, user: str, records: Sequence[AnyRecord]) -> None:
-        """Takes records of a user; twice the same is the same as once."""
+        """Takes records of a user; the same records twice change nothing."""
         ...
 
 
@@ -126,7 +126,7 @@ class Queue(Protocol):
         ...
 
     def alone(self) -> AbstractContextManager[bool]:
-        """Keeps out others who want the same; gives whether they let one in, within a time."""
+        """Keeps out others who call it too; yields whether the lock was free within a time."""
         ...
 
     def scrub(self) -> None:
@@ -290,7 +290,7 @@ class Outbox:
         return moved
 
     def waiting(self, user: str | None = None) -> tuple[Waiting, ...]:
-        """What waits, of a user or of all, oldest first."""
+        """The waiting records, of a user or of all, oldest first."""
         with self._queue.writing() as queue:
             rows = queue.execute(
                 """SELECT "user", id, since, tries, error FROM queue
@@ -329,7 +329,7 @@ class Outbox:
             self._queue.scrub()
 
     def forget(self, user: str) -> None:
-        """Takes out all of a user; no byte of it stays in any file. Before the store forgets them.
+        """Removes all records of a user; no byte of them stays in any file. Call it before the store's own.
 
         Raises:
             OutboxError: another process is moving records, or reading, and does not come to an end.
@@ -372,7 +372,7 @@ class Outbox:
         return fresh + [[row] for row in rows if row.tries]
 
     def _move(self, store: Taker, batch: Sequence[_Row]) -> bool:
-        """Whether the store took a batch of one user. The error is noted where it is of one record."""
+        """Whether the store took a batch of one user. For a batch of one record the error is noted."""
         try:
             store.put(batch[0].user, [read_record(row.record) for row in batch])
         except Exception as error:  # noqa: BLE001  # a store's, an embedder's: whatever it is, it is kept and shown
@@ -393,7 +393,7 @@ class Outbox:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keeps other threads and processes from moving records: an older form may not pass a newer one."""
+        """Keeps other threads and processes from moving records, so that no older form overtakes a newer."""
         with self._queue.alone() as let_in:
             if not let_in:
                 raise OutboxError(

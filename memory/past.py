@@ -149,7 +149,7 @@ class Past:
             yield open_span
 
     def _change(self, state: Revision, turn: int, above: Iterable[str]) -> Revision:
-        """The state whose coming made a difference in a turn: the task's own, else one of those above it."""
+        """The state that changed something in a turn: the task's own, else that of a task above it."""
         if state.turn == turn:
             return state
         higher = (self.state(key, turn) for key in above)
@@ -165,7 +165,7 @@ def _parents(node: TaskNode) -> set[str]:
 
 
 def _after(old: Revision, new: Revision, claimed: str | None) -> str | None:
-    """What a state says in place of the one before; of claimed words, only what they were exchanged for."""
+    """What replaced the text of a state; for claimed words, only what these were exchanged for."""
     if claimed is None or not new.active:
         return None
     before, after = (old.value, new.value) if says(claimed, old.value) else (old.title, new.title)

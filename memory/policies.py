@@ -72,7 +72,7 @@ _COARSE: dict[Event, float] = {"completed": 1, "uncorrected": 1, "approved": 1, 
 
 
 def outcome(events: Iterable[Event]) -> Outcome | None:
-    """How a unit of work went, from what happened to it; None as long as that is not known.
+    """How a unit of work went, from the events on it; None while that is not known.
 
     Explicit feedback (`good`, `bad`) overrides all else, the last word of it counts. Then what the user did:
     one correction, rejection or undo outweighs a confirmation, which may be of what was corrected. Then the
@@ -115,7 +115,7 @@ def record_use(
 def credit_retrieved(
     led_by: Iterable[Experience], step: int, utility: float, *, by: str = ""
 ) -> tuple[Experience, ...]:
-    """The experiences that were retrieved at a step, each with the utility of what came of it.
+    """The experiences that were retrieved at a step, each with the utility of the outcome.
 
     by: id of the experience that they were retrieved for.
     """
@@ -240,7 +240,7 @@ class Change(NamedTuple):
 def conclude(
     policy: Policy, stored: Iterable[Experience], experience: Experience, how: Outcome, step: int
 ) -> Change:
-    """What becomes of the memory when the outcome of a unit of work is known.
+    """The changes to the memory once the outcome of a unit of work is known.
 
     Utility for what led to it, addition if it passes (else it goes), deletion; in this order. Twice the same
     is the same as once, and a later outcome, such as feedback, replaces the earlier one, within the period.

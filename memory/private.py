@@ -1,4 +1,4 @@
-"""What is kept on disk is its owner's to read, and nobody else's."""
+"""File permissions: what is kept on disk can be read by its owner only."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def keep_private(*paths: Path) -> None:
-    """Takes all rights but the owner's from files (0600) and folders (0700).
+    """Restricts files (0600) and folders (0700) to their owner.
 
-    What belongs to somebody else, and a folder that everybody may write to, such as /tmp, stays as it is.
+    What belongs to another user, and a folder that everybody may write to, such as /tmp, is not changed.
     """
     for path in paths:
         try:

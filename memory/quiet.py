@@ -1,4 +1,4 @@
-"""onnxruntime reports home unless the environment says otherwise when it is imported: see to that before."""
+"""onnxruntime sends telemetry unless the environment forbids it at import time; this forbids it before."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 
 def switch_off() -> bool:
-    """Set the switch, unless the environment has it set either way; whether that comes in time."""
+    """Set the switch, unless the environment sets it either way; whether that was in time."""
     if os.environ.get(SWITCH):
         return True
     os.environ[SWITCH] = "1"

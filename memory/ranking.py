@@ -175,7 +175,7 @@ class Corpus:
         self._kinds = np.concatenate([self._kinds[:used], np.full(rows - used, -1, np.int8)])
 
     def remove(self, ids: Iterable[str]) -> None:
-        """Takes records out; unknown ids are passed over."""
+        """Removes records; unknown ids are ignored."""
         for key in ids:
             row = self._rows.pop(key, None)
             if row is not None:
@@ -238,7 +238,7 @@ class Corpus:
         return np.flatnonzero(kinds >= 0 if kind is None else kinds == KINDS.index(kind))
 
     def _lexical(self, query: list[str], rows: NDArray[np.intp]) -> NDArray[np.float32]:
-        """BM25 of some rows."""
+        """The BM25 scores of some rows."""
         scores = np.zeros(len(self._records), np.float32)
         within = np.zeros(len(self._records), bool)
         within[rows] = True

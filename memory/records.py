@@ -28,7 +28,7 @@ def record_id(thread: str, turn: int, kind: Kind, key: str = "") -> str:
 
 
 def _in_calendar(at: datetime) -> datetime:
-    """A time that stays one in each time zone, and beside others."""
+    """A time that stays within the calendar in every time zone, and when times are compared."""
     if not _FIRST < at < _LAST:
         raise ValueError(f"must be between the years {_FIRST.year} and {_LAST.year}")
     return at
@@ -197,7 +197,7 @@ class Stream(BaseModel):
         return self.steps - back.index(key) if key in back else None
 
     def further(self, key: str) -> Stream:
-        """The stream with one step more, which an experience took."""
+        """The stream with one more step, taken by an experience."""
         return Stream(steps=self.steps + 1, latest=(*self.latest, key)[-REPEATED:])
 
 

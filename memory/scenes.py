@@ -32,7 +32,7 @@ def render(one: Evidence) -> str:
 
 
 def linked(scenes: Iterable[Scene]) -> tuple[Scene, ...]:
-    """The scenes of one recording in order of time, each resting on the latest earlier ones it goes on from.
+    """The scenes of one recording in order of time, each resting on the latest earlier ones it continues.
 
     These are, for each subject, speaker and look of a scene, the one that had it last; reduced, so that no
     edge is given by others (see `memory.facts`).

@@ -1,4 +1,4 @@
-"""Texts as they are shown: nothing in them steers a terminal or turns the order of what stands beside them.
+"""Texts made safe to show: no characters that control a terminal or reorder the text around them.
 
 That is what control characters of both blocks do (C0, C1), and the marks that embed, override or isolate a
 direction (Unicode, UAX 9). Lone surrogates have no bytes.

@@ -1,4 +1,4 @@
-"""A task in parts with values of their own, and the parts back in one task. Pure."""
+"""Splitting a task into parts with values of their own, and merging the parts again. Pure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def split(change: Change, op: Split) -> None:
 
 
 def merge(change: Change, op: Merge) -> None:
-    """Take the parts out; their members and what the whole said before come back to it."""
+    """Remove the parts; their members, and what the whole said before, return to it."""
     node, graph = change.active(op.task), change.graph
 
     def split_parts(key: str) -> list[TaskNode]:

@@ -59,7 +59,7 @@ class ChromaStore(BaseStore):
         self, embedder: Embedder, where: str, warm: Corpora, *, lease: Lease[Client] | None = None,
         folder: Folder | None = None, client: Client | None = None,
     ) -> None:  # fmt: skip
-        """Not to be called: see `embedded` and `server`."""
+        """Private: use `embedded` or `server`."""
         super().__init__(embedder)
         self._where = where
         self._lease, self._folder, self._client = lease, folder, client
@@ -290,7 +290,7 @@ class ChromaStore(BaseStore):
         return made
 
     def _note(self, collection: Collection) -> None:
-        """Counts a collection that Chroma will open; of too many it is to let go."""
+        """Counts a collection that Chroma will open; after too many the client is replaced."""
         self._opened.add(collection.id)
         if self._lease is not None and len(self._opened) > _OPENED:
             self._opened.clear()
@@ -334,7 +334,7 @@ class ChromaStore(BaseStore):
             yield cast("Client", client)
 
     def _batch(self, client: Client) -> int:
-        """Records in one call: no more than Chroma takes, and no request larger than a server takes."""
+        """How many records go into one call: what Chroma takes, in a request that a server takes."""
         return min(client.get_max_batch_size(), 1000)
 
 

@@ -98,7 +98,7 @@ def _turns(node: TaskNode) -> Iterable[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Telling:
-    """What a state of a task says as a sentence."""
+    """The sentence for a state of a task."""
 
     key: str
     state: Revision
@@ -129,12 +129,12 @@ def _fact(
 
 
 def _last(tellings: Sequence[_Telling], turn: int) -> _Telling | None:
-    """The last one before a turn."""
+    """The last sentence before a turn."""
     return next((one for one in reversed(tellings) if one.state.turn < turn), None)
 
 
 def _tellings(tasks: TaskGraph, node: TaskNode, called: Callable[[str], str]) -> list[_Telling]:
-    """What the states of a task say, each that says something new; of one turn only the last state counts."""
+    """The sentences for the states of a task that say something new; of one turn only the last counts."""
     found: list[_Telling] = []
     for state in {state.turn: state for state in node.states()}.values():
         if state.status == "proposed" or state.source.startswith("tool:"):  # nobody has said so

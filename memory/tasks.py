@@ -24,7 +24,7 @@ GONE: frozenset[str] = frozenset({"inactive", "removed"})
 
 
 class Revision(BaseModel):
-    """One state of a task, with the turn and the words that brought it about."""
+    """One state of a task, with the turn and the words that caused it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -47,7 +47,7 @@ class Revision(BaseModel):
         return self.status not in GONE
 
     def content(self) -> tuple[Any, ...]:
-        """What a change can change, in the order of CONTENT, without its bookkeeping."""
+        """The fields that a change can change, in the order of CONTENT, without its bookkeeping."""
         return _content(self)
 
 

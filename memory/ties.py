@@ -1,4 +1,4 @@
-"""What rests on what: prerequisites are tied and untied, dependents go stale, circles are refused. Pure."""
+"""Dependencies: prerequisites are linked and unlinked, dependents go stale, cycles are refused. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def refuse_cycle(graph: TaskGraph, task: str, on: str) -> None:
     if task == on:
         raise Refusal(f"{graph[task].title} cannot depend on itself")
     if task in dag.reach([on], graph.rests_on):
-        raise Refusal(f"{graph[on].title} already depends on {graph[task].title}; that would be a circle")
+        raise Refusal(f"{graph[on].title} already depends on {graph[task].title}; that would be a cycle")
 
 
 def make_stale(change: Change, before: TaskGraph, touched: Iterable[str]) -> tuple[str, ...]:

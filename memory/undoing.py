@@ -1,4 +1,4 @@
-"""Back to a former state: one task by a rollback, all that a turn changed by an undo. Pure."""
+"""Returning to a former state: rollback of one task, undo of everything that a turn changed. Pure."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _has_circle(graph: TaskGraph) -> bool:
 
 
 def _take_back(change: Change, turn: int) -> bool:
-    """Every task as it was before a turn; whether that is a difference."""
+    """Set every task back to what it was before a turn; whether that changed anything."""
     graph = change.graph
     for key in graph.index(_turns).get(str(turn), ()):
         node = graph[key]
@@ -114,7 +114,7 @@ def _turns(node: TaskNode) -> list[str]:
 
 
 def _turns_in_effect(node: TaskNode) -> tuple[set[int], set[int]]:
-    """The turns whose changes to a task are not undone, and those whose undoing is not."""
+    """The turns whose changes to a task are in effect, and the undo turns that are not undone themselves."""
     if not node.history:
         return {node.turn}, set()
     states = node.states()

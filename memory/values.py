@@ -1,4 +1,4 @@
-"""What a task says and how far it is: new tasks, new values, done, proposed or not. Pure."""
+"""A task's values and status: new tasks, new values, completion, confirmation. Pure."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _spans(past: Past, question: Question, targets: tuple[str, ...]) -> list[Spa
 
 
 def _span_verdict(past: Past, question: Question, claimed: str, spans: list[Span]) -> Verdict | None:
-    """It is so, or was so last; None where it never was."""
+    """It holds, or held last; None if it never did."""
     if not spans:
         return None
     span = next((span for span in spans if span.until is None), None)
@@ -117,7 +117,7 @@ def _span_verdict(past: Past, question: Question, claimed: str, spans: list[Span
 def _never(
     past: Past, question: Question, claimed: str, spans: list[Span], targets: tuple[str, ...]
 ) -> Verdict:
-    """It never was; what is so instead, or what became of the entity, or where it was merely mentioned."""
+    """It never was; with what holds instead, what happened to the entity, or where it was only mentioned."""
     graph = past.graph
     if found := _span_verdict(past, question, claimed, spans):
         return found.model_copy(update={"kind": "never"})

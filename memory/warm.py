@@ -1,4 +1,4 @@
-"""Records as a collection keeps them, and a user's in memory, brought up to date with those."""
+"""Records as a collection stores them, and a user's records in memory, kept up to date with it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Collection(Protocol):
-    """What is asked of Chroma's collection here."""
+    """The part of Chroma's collection that is used here."""
 
     def count(self) -> int:
         """How many records it has."""
@@ -40,7 +40,7 @@ class Warm(NamedTuple):
 
 
 class Corpora:
-    """What is in memory of several users: of those who came last. Safe to use from threads."""
+    """The records in memory of the users who came last. Thread-safe."""
 
     def __init__(self, limit: int) -> None:
         """limit: records over all users; one user may have more."""
@@ -49,12 +49,12 @@ class Corpora:
         self._guard = Lock()
 
     def get(self, user: str) -> Warm:
-        """A user's, or an empty one without a stamp."""
+        """The records of a user, or an empty set without a stamp."""
         with self._guard:
             return self._held.get(user) or Warm("", Corpus(), {})
 
     def keep(self, user: str, warm: Warm) -> None:
-        """Holds a user's from now on."""
+        """Keep the records of a user in memory."""
         with self._guard:
             self._held[user] = warm
             self._held.move_to_end(user)
@@ -62,12 +62,12 @@ class Corpora:
                 self._held.popitem(last=False)
 
     def drop(self, user: str) -> Warm | None:
-        """Takes out a user's, and gives it."""
+        """Remove the records of a user from memory, and return them."""
         with self._guard:
             return self._held.pop(user, None)
 
     def clear(self) -> None:
-        """Takes out all."""
+        """Remove all."""
         with self._guard:
             self._held.clear()
 

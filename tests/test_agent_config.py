@@ -329,7 +329,7 @@ def test_no_file(tmp_path: Path) -> None:
         ("a: " * 1 + "{x: " * 3000, " is not a configuration: nested too deeply"),
         ("#" + "x" * SIZE, f" is larger than {SIZE:,} bytes"),
         ("--- 1\n--- 2", " is not valid YAML: expected a single document"),
-        ("tools: []\ncontext: x\ntools: []", " is not valid YAML: tools is there twice in"),
+        ("tools: []\ncontext: x\ntools: []", " is not valid YAML: tools occurs twice in"),
         ("tools: [{use: a, use: b}]", "line 1, column 18"),
         ("? [a]\n: 1", "found unhashable key"),
         ("hello", ": it: Input should be"),

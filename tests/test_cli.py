@@ -358,7 +358,7 @@ def test_approvals_are_asked_for(invoke: Invoke) -> None:
     shown = chat(
         invoke, "task trip; put t1 place Rome", "drop t1", "maybe", "n", "/tasks", "drop t1", "YES", "/tasks"
     )
-    assert f"Remove trip with its 1 part?\n  trip, place\ny/n? maybe\n{WANTED}\ny/n? n\n" in shown
+    assert f"Remove the trip with its one part?\n  trip, place\ny/n? maybe\n{WANTED}\ny/n? n\n" in shown
     assert "you did not approve it" in shown
     assert shown.count("t2 place: Rome") == 1
     assert "There is nothing in the plan." in shown
@@ -384,7 +384,7 @@ def test_an_approval_left_open_is_asked_again(home: Path) -> None:
                 opened, Console(file=out), thread="a b", context=Context(user_id="ann"), home=home, read=read
             ).run()
         assert opened.tasks("a b").active == ()
-    assert out.getvalue().count("Remove trip with its 1 part?") == 2
+    assert out.getvalue().count("Remove the trip with its one part?") == 2
     assert out.getvalue().count("Resume with: taskloom chat --thread 'a b' --user ann") == 2
 
 

@@ -404,7 +404,7 @@ def test_removing_a_whole_task_asks_first(graph: Taskgraph) -> None:
     [interrupt] = asked["__interrupt__"]
     assert interrupt.value["action"] == "remove"
     assert interrupt.value["tasks"] == ["trip", "place"]
-    assert interrupt.value["question"] == "Remove trip with its 1 part?"
+    assert interrupt.value["question"] == "Remove the trip with its one part?"
     assert "approve" in interrupt.response_schema["properties"]
     assert set(values(graph)) == {"t1", "t2", "t3"}
     done = graph.invoke(Command(resume={"approve": True}), CONFIG, context=ASK)

@@ -196,8 +196,8 @@ def test_what_cannot_be_asked(film: Path, found: tuple[Shot, ...], subtests: pyt
         "0 frames: from 1 to 50": ("What?", [(0, 500)], 0),
         "51 frames": ("What?", [(0, 500)], 51),
         "no range was given": ("What?", [], 1),
-        "00:00 to 00:00 is no range: the first": ("What?", [(-5, 500)], 1),
-        "00:07 to 00:05 is no range: the first time has to be before the second; it is 00:12 long, so all": (
+        "00:00 to 00:00 is not a range: the first": ("What?", [(-5, 500)], 1),
+        "00:07 to 00:05 is not a range: the first time has to be before the second; it is 00:12 long": (
             "What?", [(7_000, 5_000)], 1,
         ),
         "01:30 is not before the end of the recording; it is 00:12 long, so all of it is 00:00 to 00:12": (

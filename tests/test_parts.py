@@ -246,7 +246,7 @@ def test_the_prompt_holds_to_its_budget_and_to_its_fence() -> None:
         (done("t2"), "t2 comes after t1 (Dig)"),
         (done("t3"), "t3 has parts to do: t4 (Paint)"),
         (done("Fly"), "there is no task 'Fly'"),
-        (("link_tasks", {"task": "t1", "after": "t2"}), "circle"),
+        (("link_tasks", {"task": "t1", "after": "t2"}), "cycle"),
         (add("dig"), "t1 is that already"),
         (("update_task", {"task": "t1", "status": "done"}), "status"),
     ],

@@ -622,7 +622,7 @@ SUPPER = after(
         (
             "before",
             "what was [S last day] of [T the supper]",
-            "The last day is 3 May since turn 2, and was not set before.",
+            "The last day has been 3 May since turn 2, and was not set before.",
         ),
         ("list", "what does [P Ann] have", "The soup: assignee Ann. The tester is Ann."),
         ("value", "[T the supper] is on [V 3 May], right?", "Yes, the last day is 3 May"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from taskloom.agent.language.wording import the
 from taskloom.agent.replying.templates import TemplateResponder, faults_of
 from taskloom.agent.turn.brief import Brief
 from taskloom.agent.turn.reading import Usage
@@ -249,6 +250,37 @@ def test_a_plan_goes_by_its_short_title() -> None:
     assert "one on memory" not in reply
     assert talk(Inactivate(task="t1")) == 'Put "giving two talks…" with its one part on hold.'
     assert talk(Restore(task="t1")) == '"giving two talks…" is back in the plan: day Monday.'
+
+
+@pytest.mark.parametrize(
+    ("title", "called"),
+    [
+        ("retirement party in the winter garden", "the retirement party in the winter garden"),
+        ("service for the Volvo at Eastgate Garage", "the service for the Volvo at Eastgate Garage"),
+        ("study two dialogues at home", '"study two dialogues at home"'),
+        ("applying for a position", '"applying for a position"'),
+        ("Packing list for the ski holiday", '"Packing list for the ski holiday"'),
+        ("photo of the dog with the ball", "the photo of the dog with the ball"),
+        ("draft 2 review", "the draft 2 review"),
+        ("gets there", '"gets there"'),
+        ("turn up", '"turn up"'),
+        ("show", "the show"),
+        ("Redrawing the icons", '"Redrawing the icons"'),
+        ("tell the team about the offsite", '"tell the team about the offsite"'),
+    ],
+)
+def test_only_what_names_a_thing_has_an_article(title: str, called: str) -> None:
+    assert the(title) == called
+
+
+def test_what_no_article_fits_is_no_subject_either() -> None:
+    talk = Talk()
+    talk(Add(slot="parcel", title="parcel"))
+    told = talk(Add(slot="parcel.arrival", title="gets there", value="August 13th", parent="t1"))
+    assert told == '"gets there": August 13th.'
+    talk(Add(slot="parcel.label", title="print the label", parent="t1"))
+    reply = talk(Add(slot="parcel.steps", title="Redrawing the icons", parent="t1"))
+    assert '"redrawing the icons"' in reply
 
 
 def test_no_fault_of_the_inside_is_shown() -> None:
@@ -500,7 +532,8 @@ def test_the_other_questions() -> None:
     assert talk(answers=[ask("status", "t5")]) == "Yes, the hotel is done (near downtown)."
     assert talk(answers=[ask("before", "t4")]) == "The date was June 10th (turn 4); now it is June 15th."
     assert talk(answers=[ask("before", "t3")]) == (
-        'The start is Chicago since turn 3, and was not set before. In turn 1 you said: "words of turn 1".'
+        "The start has been Chicago since turn 3, and was not set before."
+        ' In turn 1 you said: "words of turn 1".'
     )
     assert "it was San Francisco (turn 5)" in talk(answers=[ask("history", "t2")])
     talk(Remove(task="t5"), said="We stay with friends.")
@@ -592,6 +625,40 @@ def test_answers_as_the_history_gives_them() -> None:
     talk(Remove(task="t5"), said="Drop the hotel.")
     assert "was removed from the plan" in told("needs", "t5")
     assert told("ever", value="hotel", act="remove") == 'Yes, you did in turn 24: "Drop the hotel".'
+
+
+def test_an_answer_is_short_where_no_list_was_asked_for(subtests: Any) -> None:
+    """A value, a claim, a reason and a history, each of a plan of many slots, beside a note."""
+    note = "I did not understand “Look back one step: what was noted as…” and 3 more of your messages."
+    talk = Talk()
+    talk(*long_values(12), Add(slot="plan.shots", title="number of shots", value="3", parent="t1"))
+    talk(*(Add(slot=f"plan.{one}", title=f"{one} item", value=LONG, parent="t1") for one in "abcdefgh"))
+    talk(Update(task="t14", value="4"), said=f"It is four, with {LONG}.")
+    whole = Question(kind="value", tasks=("t1",))
+    cases = {
+        "a value beside its plan": (Question(kind="value", tasks=("t14",)), whole),
+        "a claim": (Question(kind="claim", tasks=("t1",), value="ointment"),),
+        "a history": (Question(kind="history", tasks=("t14",)),),
+        "a reason": (Question(kind="why", tasks=("t1",), value="4"),),
+        "what was before": (Question(kind="before", tasks=("t14",)),),
+    }
+    for name, questions in cases.items():
+        with subtests.test(name):
+            reply = talk(answers=[answer(talk.graph, one) for one in questions], note=note)
+            assert len(reply) <= 240, reply
+            assert "…" not in reply.removeprefix(note) or '…"' in reply
+    nothing = talk(answers=[ask("value", about="supervising"), ask("summary", "t1", of=("t1",))])
+    assert nothing.startswith('I have nothing about "supervising" yet. Plan:')
+    assert "h item" in talk(answers=[answer(talk.graph, whole)]), "asked for alone it is a list"
+
+
+def test_a_history_names_the_turn_of_its_words_once() -> None:
+    talk = trip()
+    reply = talk(answers=[answer(talk.graph, Question(kind="history", tasks=("t4",)))])
+    assert reply == (
+        "The date changed once: it was June 10th (turn 4), now it is June 15th"
+        ' (since turn 6; you said: "words of turn 6").'
+    )
 
 
 def test_long_lists_are_bullets_and_cut() -> None:

@@ -147,7 +147,7 @@ def test_a_recording_is_looked_at(longterm: LongTerm, film: Path, subtests: pyte
         with subtests.test("what cannot be"):
             wrong: dict[str, dict[str, Any]] = {
                 "00:20 is not before the end .* is 00:09 long": {"ranges": [(20_000, None)]},
-                "00:05 to 00:03 is no range": {"ranges": [(None, 1_000), (5_000, 3_000)]},
+                "00:05 to 00:03 is not a range": {"ranges": [(None, 1_000), (5_000, 3_000)]},
                 "51 frames": {"frames": 51}, "not 0": {"question": " "},
                 "no recording 'none'": {"video": "none"},
             }  # fmt: skip
@@ -293,7 +293,7 @@ def test_a_model_that_answers_has_frames_looked_at(
             watched(begin(*[look] * 12, words), server, sight)
             assert sum(map(is_look, server.requests)) == sight.usage.model_calls == CALLS
             assert "no usable reply in 3" in observed()[0]
-            assert "asked of the model 30 times" in observed()[-1]
+            assert "the model was asked 30 times" in observed()[-1]
         with subtests.test("without pictures it is not offered"):
             for sees in (None, sight):
                 recordings = begin(look, words)
@@ -471,8 +471,8 @@ def test_a_question_is_put_to_some_frames(
         server.play([Say('{"answer": null, "times": []}')])
         assert "Not seen in 4 frames of film.mp4 from 00:00 to 00:0" in run("ask", "What?", *parts).stdout
     with subtests.test("no such ranges"):
-        wrong = {"1:00": "'1:00' is no range: write 01:30-02:10", "0:05-0:03": "no range", "-": "no range",
-                 "x-y": "'x' is no time"}  # fmt: skip
+        wrong = {"1:00": "'1:00' is not a range: write 01:30-02:10", "0:05-0:03": "not a range",
+                 "-": "not a range", "x-y": "'x' is not a time"}  # fmt: skip
         for given, told in wrong.items():
             assert told in " ".join(run("ask", "What?", "--range", given, code=2).output.split())
         assert "equal to 50" in run("ask", "What?", "--frames", "51", code=2).output

@@ -111,7 +111,7 @@ def test_what_a_question_names_is_not_listed_below_it(invoke: Invoke) -> None:
         invoke, "task trip; task party", "drop t1; drop t2", "n", "put t1 place Rome", "drop t1", "n"
     )
     assert "Take 2 tasks out: trip and party?\ny/n?" in shown
-    assert "Remove trip with its 1 part?\n  trip, place\ny/n?" in shown
+    assert "Remove the trip with its one part?\n  trip, place\ny/n?" in shown
 
 
 # ---- keys -----------------------------------------------------------------------------------------

@@ -113,7 +113,9 @@ def test_an_approval_waits_over_a_restart(tmp_path: Path) -> None:
     with opened(tmp_path) as app:
         app.talk("task trip; put t1 place Rome")
         assert app.pending() is None
-        assert app.talk("drop t1", context=Context(approve=True)).reply == "Remove trip with its 1 part?"
+        assert (
+            app.talk("drop t1", context=Context(approve=True)).reply == "Remove the trip with its one part?"
+        )
     with opened(tmp_path) as app:
         waiting = app.pending()
         assert waiting is not None

@@ -116,7 +116,7 @@ BROKEN = {
     "nothing": ("", "no spoken line"),
     "only white space": (" \n\n", "no spoken line"),
     "binary": ("\0\1", "is binary"),
-    "no time": ("1\n00:00:01,000 -> x --> 3\nx", r"line 2: '00:00:01,000 -> x --> 3' is no time: write"),
+    "no time": ("1\n00:00:01,000 -> x --> 3\nx", r"line 2: '00:00:01,000 -> x --> 3' is not a time: write"),
     "no cue": ("WEBVTT\n\n", "no spoken line"),
     "60 seconds": ("1\n00:00:61,000 --> 00:02:03,000\nx", "line 2: .* more than 59"),
     "backwards": ("00:00:09,000 --> 00:00:01,000\nx", "line 1: it ends before it begins"),
@@ -335,14 +335,14 @@ def test_speech_by_an_endpoint(
         "key": (401, {}, NotAllowedError, "OPENAI_API_KEY"),
         "model": (404, {}, ToolError, "TASKLOOM_TRANSCRIPTION"),
         "busy": (503, {}, TransientError, "OPENAI_BASE_URL"),
-        "no JSON": (200, b"<html>", ToolError, "no transcription"),
-        "no times": (200, {"text": "Hello."}, ToolError, "tells no times"),
+        "no JSON": (200, b"<html>", ToolError, "not a transcription"),
+        "no times": (200, {"text": "Hello."}, ToolError, "gives no times"),
         "silence": (200, {"segments": []}, ToolError, "nothing is said"),
         "times that are none": (
             200,
             {"segments": [{"start": -1, "end": 9e9, "text": "x"}]},
             ToolError,
-            "no tr",
+            "not a tr",
         ),
     }
     monkeypatch.setattr(speech, "RETRIES", 0)
@@ -356,7 +356,7 @@ def test_speech_by_an_endpoint(
     with subtests.test("nobody there"), pytest.raises(TransientError, match="OPENAI_BASE_URL"):
         transcribe(short, gone)
     for name, said in (
-        ("talk.txt", "no sound that can be sent"), ("broken.wav", "save it as 16-bit PCM"),
+        ("talk.txt", "not sound of a kind"), ("broken.wav", "save it as 16-bit PCM"),
         ("large.mp3", "more than 24 MB"), ("none.wav", "cannot be read"),
     ):  # fmt: skip
         with subtests.test(name), pytest.raises(ToolError, match=said):

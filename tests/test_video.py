@@ -357,6 +357,7 @@ def test_commands(invoke: Invoke, tmp_path: Path, subtests: pytest.Subtests) -> 
         assert (told["name"], told["seconds"], told["replaced"]) == ("film.mp4", 772.0, [])
         (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nThe zebra is striped.\n")
         assert json.loads(invoke("add", film, "--json").stdout)["scenes"] == 1
+        assert ", one scene" in invoke("add", film).stdout
         newer = file.read_text() + "[13:00] Ana Sol: Bye.\n"
         file.write_text(newer)
         assert f"takes the place of {sha(TALK)[:12]}" in invoke("add", file).output
@@ -383,9 +384,10 @@ def test_commands(invoke: Invoke, tmp_path: Path, subtests: pytest.Subtests) -> 
     for args, said in (
         (("add", tmp_path / "none.srt"), "cannot be read"), (("add", tmp_path), "cannot be read"),
         (("ask", "x", "--video", "none"), "there is no recording 'none'"), (("ask", " "), "is blank"),
-        (("find", "x", "--from", "soon"), "'soon' is no time"),
-        (("find", "x", "--from", "3:00", "--to", "2:00"), "03:00 to 02:00 is no range"),
-        (("find", "x", "--from", "1:99"), "'1:99' is no time"), (("add", "none.srt"), "read: No such file"),
+        (("find", "x", "--from", "soon"), "'soon' is not a time"),
+        (("find", "x", "--from", "3:00", "--to", "2:00"), "03:00 to 02:00 is not a range"),
+        (("find", "x", "--from", "1:99"), "'1:99' is not a time"),
+        (("add", "none.srt"), "read: No such file"),
         (("find", "x", "--from", "1:00:00"), "it is 13:00 long"), (("forget", "none"), "no recording 'none'"),
     ):  # fmt: skip
         with subtests.test(said):
@@ -436,6 +438,6 @@ def test_tools_for_agents(longterm: LongTerm, tmp_path: Path, subtests: pytest.S
     with subtests.test("what cannot be used is told"):
         assert "talk.txt only words are remembered" in ask("video_qa", "ann", question="What is there?")[1]
         assert "frames" in ask("video_qa", "ann", question="x", frames=51)[1]
-        assert "'soon' is no time" in ask("video_retrieval", "ann", query="x", start="soon")[1]
+        assert "'soon' is not a time" in ask("video_retrieval", "ann", query="x", start="soon")[1]
         assert "k" in ask("video_retrieval", "ann", query="x", k=99)[1]
     loaded.close()

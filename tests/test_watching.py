@@ -121,7 +121,7 @@ def test_a_model_looks_moments_up(subtests: pytest.Subtests, monkeypatch: pytest
         )  # fmt: skip
         assert (found.steps, found.sources) == (7, (f"{VIDEO}@03:09",))
         said = [request["messages"][-1]["content"] for request in requests[1:]]
-        assert "is no time" in said[1]
+        assert "is not a time" in said[1]
         assert "you were not shown video:0@03:09" in said[2]
         assert "make it June" in said[3]
         assert "shown nothing at 07:07" in said[4]

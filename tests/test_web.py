@@ -7,6 +7,7 @@ import socket
 import ssl
 import struct
 import subprocess
+import sys
 import threading
 import time
 import tracemalloc
@@ -25,8 +26,14 @@ from langchain_core.tools import BaseTool, ToolException, tool
 from pydantic import ValidationError
 
 from taskloom.tools.addresses import check_host, kind_of
-from taskloom.tools.errors import NotAllowedError, TimeLimitError, ToolError, TransientError
-from taskloom.tools.readable import bounded, decoded, inflated, plain
+from taskloom.tools.errors import (
+    NotAllowedError,
+    TimeLimitError,
+    ToolError,
+    TransientError,
+    UnavailableError,
+)
+from taskloom.tools.readable import bounded, decoded, inflated, plain, readable
 from taskloom.tools.search import search_tool
 from taskloom.tools.web import WebPolicy, fetch, fetch_tool, in_time
 from tests.web_server import Answer, Handler, WebServer
@@ -778,3 +785,12 @@ def test_the_query_goes_to_the_argument_that_is_required() -> None:
 
     with pytest.raises(ToolError, match="route is not a search tool: it takes start, end"):
         search_tool(route)
+
+
+def test_without_what_reads_html_the_tool_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "trafilatura", None)
+    monkeypatch.setattr("taskloom.tools.web.find_spec", lambda _: None)
+    with pytest.raises(UnavailableError, match=r"pip install 'taskloom\[web\]'"):
+        fetch_tool(HERE)
+    with pytest.raises(UnavailableError, match="trafilatura"):
+        readable(SHOP, "https://example.org/")

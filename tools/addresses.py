@@ -1,7 +1,7 @@
-"""Which addresses may be reached: a name is resolved, all its addresses are judged, these are connected to.
+"""Which addresses may be reached: a name is resolved, and all its addresses are checked.
 
-Whoever connects takes the addresses from here and does not resolve the name again, so that a name cannot
-stand for another address once it has been judged (DNS rebinding).
+Callers connect to the addresses returned here and do not resolve the name again, so that a name cannot
+change to another address after the check (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def resolve(host: str, port: int) -> list[str]:
 def check_host(
     host: str, port: int, allowed: Allowed = False, resolver: Resolver = resolve
 ) -> tuple[str, ...]:
-    """The addresses of a host, all of them judged.
+    """The addresses of a host, all of them checked.
 
     Args:
         host: a name or an address, as it stands in a URL.
@@ -52,7 +52,7 @@ def check_host(
 
     Raises:
         NotAllowedError: at least one of them is not public, and not allowed.
-        ToolError: there are none.
+        ToolError: the host has no address.
     """
     try:
         addresses = [ip_address(host)]
@@ -102,7 +102,7 @@ def kind_of(address: Address) -> str:
 
 
 def normal(host: str) -> str:
-    """A host's name as names are compared."""
+    """A host's name in the form in which names are compared."""
     return host.lower().rstrip(".")
 
 

@@ -88,7 +88,7 @@ class Collection:
         return tuple(keys[one] for one in passages)
 
     def add_file(self, path: Path | str, size: int = SIZE, overlap: int = OVERLAP) -> tuple[str, ...]:
-        """Add the passages of a text file, Markdown or PDF, in place of what there was of that file.
+        """Add the passages of a text file, Markdown or PDF, replacing earlier passages of that file.
 
         Args:
             path: the file, which is the source of its passages.
@@ -109,7 +109,7 @@ class Collection:
         return keys
 
     def remove(self, *keys: str) -> None:
-        """Take passages out; unknown keys are passed over."""
+        """Remove passages; unknown keys are ignored."""
         with self._guard:
             self._index.remove(keys)
             for key in keys:
@@ -117,7 +117,7 @@ class Collection:
                     del self._keys[passage]
 
     def reset(self) -> None:
-        """Take everything out."""
+        """Remove all passages."""
         with self._guard:
             self._index = self._ranker()
             self._passages.clear()
@@ -147,7 +147,7 @@ class MemoryBank:
         """A collection.
 
         Raises:
-            ToolError: there is none of that name.
+            ToolError: there is no collection of that name.
         """
         if name in self._collections:
             return self._collections[name]
@@ -160,7 +160,7 @@ class MemoryBank:
         """A new collection; the arguments are those of `Collection`.
 
         Raises:
-            ToolError: there is one of that name, or the name is blank.
+            ToolError: there already is a collection of that name, or the name is blank.
         """
         if name in self._collections or not name.strip():
             raise ToolError(f"a new collection cannot be called {name!r}: choose a name that is not taken")
@@ -168,11 +168,11 @@ class MemoryBank:
         return self._collections[name]
 
     def drop(self, name: str) -> None:
-        """Take a collection out with all it holds; an unknown name is passed over."""
+        """Remove a collection with all it holds; an unknown name is ignored."""
         self._collections.pop(name, None)
 
     def hits(self, query: str, names: Iterable[str] | None = None) -> tuple[Hit, ...]:
-        """What all collections (or some) have on a query, one collection after the other, best first in each.
+        """The hits of all collections, or some, for a query: by collection, the best first in each.
 
         Raises:
             ToolError: there is no collection of such a name.

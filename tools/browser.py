@@ -101,7 +101,7 @@ class Browser:
         self._end()
 
     def open(self, url: str) -> str:
-        """Open a page; what is seen of it.
+        """Open a page, and return what it shows.
 
         Raises:
             NotAllowedError: by the policy, or because it is a download.
@@ -110,10 +110,10 @@ class Browser:
         return self._step(lambda page: self._open(page, parsed(url, self._policy)))
 
     def click(self, what: str) -> str:
-        """Click what has this number, name, text or CSS selector; what is seen then.
+        """Click the element with this number, name, text or CSS selector; returns what the page shows then.
 
         Raises:
-            ToolError: nothing is called so, or several are; or it cannot be clicked.
+            ToolError: no element is called so, or several are; or it cannot be clicked.
         """
         return self._step(lambda page: self._click(page, what))
 
@@ -128,7 +128,7 @@ class Browser:
         return self._step(lambda page: self._type(page, what, text, submit))
 
     def read(self) -> str:
-        """What is seen of the page: its text with numbered links, buttons and fields."""
+        """What the page shows: its text with numbered links, buttons and fields."""
         return self._step(None)
 
     def _wait(self, step: Coroutine[Any, Any, T]) -> T:
@@ -247,7 +247,7 @@ class Browser:
             await element.press("Enter", timeout=_ACTION)
 
     async def _found(self, what: str, ways: Iterator[Locator]) -> ElementHandle | Locator:
-        """The one element that is meant: by number, or by the first way that finds any."""
+        """The one element that a text refers to: by number, or by the first way that finds any."""
         if number := re.fullmatch(r"\[?(\d+)\]?", what.strip()):
             return await self._numbered(int(number[1]))
         for way in ways if what.strip() else ():
@@ -266,7 +266,7 @@ class Browser:
         raise ToolError(f"the page has no number {number}; read it")
 
     async def _seen(self) -> str:
-        """What is seen of the page when it has come to rest."""
+        """What the page shows once it has finished loading."""
         from playwright.async_api import Error
 
         page = await self._rested()

@@ -1,4 +1,4 @@
-"""Which element of a page is meant, by its name, label, text or CSS selector."""
+"""Finding the element of a page by its name, label, text or CSS selector."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FIELDS = "input, textarea, select, [contenteditable]"
 
 
 def clickable(page: Page, what: str) -> Iterator[Locator]:
-    """What may be meant by what is clicked, the surest first."""
+    """The elements that can be clicked and fit a text, the likeliest first."""
     for exact in (True, False):
         yield _with_roles(page, _CLICKABLE, what, exact)
         yield page.get_by_label(what, exact=exact)
@@ -41,7 +41,7 @@ def clickable(page: Page, what: str) -> Iterator[Locator]:
 
 
 def writable(page: Page, what: str) -> Iterator[Locator]:
-    """What may be meant by a field, the surest first."""
+    """The fields that fit a text, the likeliest first."""
     fields = page.locator(_FIELDS)
     for exact in (True, False):
         yield page.get_by_label(what, exact=exact).and_(fields)

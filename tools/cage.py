@@ -217,7 +217,7 @@ def _keep_capabilities(kept: int) -> None:
 
 
 def _become(uid: int) -> None:
-    """A user of its own, who can at most read past permissions, should the interpreter be root's own."""
+    """Switch to a user of its own, who may at most read past permissions, if root owns the interpreter."""
     _call("prctl", _KEEPCAPS, 1, 0, 0, 0)
     os.setgroups([])
     os.setresgid(uid, uid, uid)

@@ -1,4 +1,4 @@
-"""One call of a tool: bounded in time, tried again where that may help, its result brought to text."""
+"""One call of a tool: bounded in time, tried again where that may help, with its result as text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 
 class Result(BaseModel):
-    """What became of a call.
+    """The result of a call.
 
     text: the result, or what went wrong, for the user and the model. whole: name of the shared variable that
     holds all of a result that is too long to be shown.
@@ -63,14 +63,14 @@ def call(
     config: RunnableConfig | None = None,
     seconds: float | None = None,
 ) -> Result:
-    """Call a tool; whatever error it raises is a result.
+    """Call a tool; an error that it raises becomes a result.
 
     Args:
         equipped: the tool.
         args: its parameters.
         shared: the shared variables, for a tool that has a parameter of that name.
         completed: what was completed before, a line each, for an inner agent.
-        key: names this call for good; a tool with side effects may take it as `idempotency_key`.
+        key: identifies this call permanently; a tool with side effects may take it as `idempotency_key`.
         config: of the run that it is part of.
         seconds: how long it may take in all, where that is less than the tool's own limit.
 
@@ -142,7 +142,7 @@ def _cut(equipped: Equipped, text: str, shared: Shared) -> tuple[str | None, str
 def _bounded(
     equipped: Equipped, args: Mapping[str, Any], seconds: float, limit: float, config: RunnableConfig | None
 ) -> Any:
-    """What a tool gives, within a time."""
+    """The tool's result, within a time limit."""
     outcome: dict[str, Any] = {}
     tool, finished, begun = equipped.tool, threading.Event(), time.monotonic()
 
@@ -250,7 +250,7 @@ _OPEN = {
 
 
 def error_text(error: BaseException) -> str:
-    """What went wrong, in words; what a stranger's code raised goes with the name of its class."""
+    """An error in words; one raised by a tool's own code is given with the name of its class."""
     if isinstance(error, ValidationError):
         return faults(error)
     text = _storable(" ".join(str(error).split())[:500])
@@ -260,7 +260,7 @@ def error_text(error: BaseException) -> str:
 
 
 def faults(error: ValidationError) -> str:
-    """What is wrong with some parameters, each by name."""
+    """The faults of some parameters, each by name."""
     return "; ".join(
         f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}"
         for one in error.errors(include_url=False, include_input=False, include_context=False)

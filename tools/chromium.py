@@ -1,4 +1,4 @@
-"""Chromium: how it is started so that all it asks for goes through the gate, and what goes wrong with it."""
+"""Chromium: starting it so that all its requests go through the gate, and its errors."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def start(engine: BrowserType, executable: str | Path | None, proxy: str) 
     """A running Chromium: the given one, Playwright's own, or one on the PATH.
 
     Raises:
-        UnavailableError: there is none, or it does not start.
+        UnavailableError: no Chromium is installed, or it does not start.
     """
     from playwright.async_api import Error
 
@@ -93,7 +93,7 @@ async def start(engine: BrowserType, executable: str | Path | None, proxy: str) 
 
 
 async def go_to(page: Page, url: str) -> Response | None:
-    """Go to a URL; its response."""
+    """Go to a URL, and return the response."""
     from playwright.async_api import Error
 
     for wait in _SECOND_TRIES:
@@ -110,7 +110,7 @@ async def go_to(page: Page, url: str) -> Response | None:
 
 @contextmanager
 def as_tool_errors() -> Iterator[None]:
-    """Turn what Playwright raises into a tool's errors."""
+    """Turn the errors of Playwright into those of a tool."""
     from playwright.async_api import Error
 
     try:

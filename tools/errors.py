@@ -18,15 +18,15 @@ class ToolError(Exception):
 
 
 class TransientError(ToolError):
-    """It may work the next time."""
+    """It may work the next time it is tried."""
 
 
 class TimeLimitError(ToolError):
-    """It took longer than it may."""
+    """It took longer than its time limit."""
 
 
 class NotAllowedError(ToolError):
-    """It is against a rule, whoever asks."""
+    """A rule forbids it for everybody."""
 
 
 class UnavailableError(ToolError):

@@ -101,7 +101,7 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _firm(question: str) -> frozenset[str]:
-    """What a sentence must have whatever the rest: the stems of a question's names and numbers."""
+    """What a sentence must have in any case: the stems of a question's names and numbers."""
     words = question.split()
     return _stems(" ".join(word for word in words[1:] if word[0].isupper() or any(map(str.isdigit, word))))
 

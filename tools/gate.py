@@ -1,8 +1,8 @@
 """A SOCKS5 proxy on the loopback interface (RFC 1928) through which a browser reaches judged addresses only.
 
-A browser resolves names, follows redirects and opens web sockets by itself; whoever looks at its requests
-does not see all of them, and not the address that it connects to. Here every connection is seen, and made to
-the very address that was judged.
+A browser resolves names, follows redirects and opens web sockets by itself; watching its requests shows
+neither all of them nor the addresses that it connects to. Here every connection is seen, and made to the
+very address that was checked.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Gate:
             writer.close()
 
     async def _opened(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Ends | None:
-        """The connection that is asked for; None, and this is told, if there is none."""
+        """The requested connection; None, after an error reply, if there is none."""
         command, host, port = await _read_request(reader, writer)
         if command != _CONNECT or host == NOWHERE:
             writer.write(_reply(_NO_SUCH_COMMAND))
@@ -92,7 +92,7 @@ class Gate:
         return far
 
     async def _reached(self, host: str, port: int) -> Ends:
-        """A connection to a judged address of a host."""
+        """A connection to a checked address of a host."""
         policy = self._policy
         if policy.ports and port not in policy.ports:
             raise NotAllowedError(f"port {port} of {host} is not allowed")
@@ -112,7 +112,7 @@ class Gate:
         raise TransientError(f"no connection to {host}: {', '.join(reasons)}")
 
     async def _joined(self, near: Ends, far: Ends) -> None:
-        """Pass on what comes from either side, until one of them ends or the allowance does."""
+        """Pass data on in both directions, until one side ends or the allowance is used up."""
         ways = [
             asyncio.create_task(self._poured(near[0], far[1], counted=False)),
             asyncio.create_task(self._poured(far[0], near[1], counted=True)),

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 
 class Found(NamedTuple):
-    """One text that was found. score: more is better; comparable within one search only."""
+    """A text found by a search. score: more is better; comparable within one search only."""
 
     key: str
     score: float
@@ -17,11 +17,11 @@ class Index(Protocol):
     """Texts by key, searched by words and by meaning."""
 
     def put(self, texts: Mapping[str, str]) -> None:
-        """Add texts, in place of those with the same key."""
+        """Add texts, replacing those with the same key."""
         ...
 
     def remove(self, keys: Iterable[str]) -> None:
-        """Take texts out; unknown keys are passed over."""
+        """Remove texts; unknown keys are ignored."""
         ...
 
     def search(self, query: str, limit: int) -> tuple[Found, ...]:

@@ -25,7 +25,7 @@ from .errors import ToolError
 
 
 class Entry(BaseModel):
-    """A call. result: None while it is not known whether it came to an end."""
+    """A call. result: None while it is not known whether it finished."""
 
     model_config = ConfigDict(frozen=True)
     key: str
@@ -41,7 +41,7 @@ class Entry(BaseModel):
 
     @property
     def state(self) -> Literal["begun", "ended"]:
-        """Whether its end is known."""
+        """Whether the call is known to have finished."""
         return "begun" if self.result is None else "ended"
 
 
@@ -55,7 +55,7 @@ class Journal(Protocol):
     """Where calls are written down."""
 
     def begin(self, entry: Entry) -> Entry | None:
-        """Write a call down before it is made; the entry there is of the same key, if any: then make none."""
+        """Record a call before it is made. If an entry of the same key exists, returns it: make no call."""
         ...
 
     def end(self, key: str, result: Result) -> None:
@@ -210,7 +210,7 @@ class StoredJournal:
         except ValidationError as error:
             raise ToolError(
                 f"the journal of calls {self._database.place} holds an entry that cannot be read;"
-                " move it away, and look up outside which calls were made"
+                " move it away, and check elsewhere which calls were made"
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""What code of a model may use in its sandbox, and what came of running it."""
+"""The limits of a model's code in its sandbox, and the result of running it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Limits(BaseModel):
 
 
 class SandboxResult(BaseModel):
-    """What came of running code.
+    """The result of running code.
 
     ok: it ran to its end. value: what it left in the variable `result`. stopped: in words why it was
     stopped or crashed, "" if it ended by itself; an exception is in stderr only. seconds: wall time.

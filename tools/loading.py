@@ -155,7 +155,7 @@ def _of_entry(
     recordings: Callable[[str, float], Recordings] | None,
     resources: ExitStack,
 ) -> list[Equipped]:
-    """The tools that an entry gives."""
+    """The tools of an entry."""
     if entry.use == VIDEO:
         things: Sequence[Any] = _watching(recordings, entry.timeout)
     else:
@@ -185,7 +185,7 @@ def _of_entry(
 def _things(
     entry: ToolEntry, model: Callable[[], BaseChatModel] | None, resources: ExitStack
 ) -> Sequence[Any]:
-    """What an entry names, made."""
+    """The objects that an entry names."""
     if entry.llm is not None:
         if model is None:
             raise ToolDefinitionError("an LLM function needs a chat model: set TASKLOOM_MODEL")
@@ -250,7 +250,7 @@ def _imported(name: str) -> Any:
 
 
 def _line(error: BaseException) -> str:
-    """Where a module that was being imported stood when an error came out of it."""
+    """The line of a module at which its import failed."""
     frames = traceback.extract_tb(error.__traceback__)[1:]
     own = next((one for one in frames if "importlib" not in one.filename), None)
     return "" if own is None else f" ({Path(own.filename).name}, line {own.lineno})"

@@ -14,7 +14,7 @@ _T = TypeVar("_T")
 
 
 async def gather_all(asked: list[Coroutine[Any, Any, _T]]) -> list[_T]:
-    """All results; the first error once all have ended."""
+    """All results; raises the first error, once all have ended."""
     results = await asyncio.gather(*asked, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):

@@ -34,24 +34,24 @@ class Loader(yaml.SafeLoader):
             first: [(tag, form) for tag, form in found if tag != "tag:yaml.org,2002:timestamp"]
             for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
         }
-        self._made, self._aliased = 0, 0
+        self._size, self._aliased = 0, 0
         self._sizes: dict[int, int] = {}
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """A node, counted with all that is in it."""
-        is_alias, before = self.check_event(yaml.AliasEvent), self._made
+        is_alias, before = self.check_event(yaml.AliasEvent), self._size
         node = super().compose_node(parent, index)
         if node is None:
             return None
         if not is_alias:
-            self._made += 1 + (len(node.value) if isinstance(node, yaml.ScalarNode) else 0)
-            self._sizes[id(node)] = self._made - before
+            self._size += 1 + (len(node.value) if isinstance(node, yaml.ScalarNode) else 0)
+            self._sizes[id(node)] = self._size - before
             return node
         if id(node) not in self._sizes:  # it is not finished
             raise ComposerError(
                 None, None, "an alias refers to the collection that contains it", node.start_mark
             )
-        self._made += self._sizes[id(node)]
+        self._size += self._sizes[id(node)]
         self._aliased += self._sizes[id(node)]
         if self._aliased > SIZE:
             raise ComposerError(None, None, "its aliases expand to too much", node.start_mark)
@@ -62,6 +62,6 @@ class Loader(yaml.SafeLoader):
         seen: set[str] = set()
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
             if key.value in seen:
-                raise ConstructorError(None, None, f"{key.value} is there twice", key.start_mark)
+                raise ConstructorError(None, None, f"{key.value} occurs twice", key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)

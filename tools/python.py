@@ -43,7 +43,7 @@ def python_tool(sandbox: Sandbox) -> BaseTool:
 
 
 class Attempt(BaseModel):
-    """One program and what came of it. wrong: in words what is wrong with it, "" for nothing."""
+    """One program and its result. wrong: what is wrong with it, in words; "" if nothing."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -53,7 +53,7 @@ class Attempt(BaseModel):
 
 
 class Solution(BaseModel):
-    """What came of a request. The last attempt is the one that counts."""
+    """The attempts at a request; the last one counts."""
 
     model_config = ConfigDict(frozen=True)
 

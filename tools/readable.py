@@ -12,6 +12,10 @@ from collections.abc import Iterable, Iterator
 
 import charset_normalizer
 
+from .errors import UnavailableError
+
+MISSING = "pages of the web need trafilatura: pip install 'taskloom[web]'"
+
 _GZIP_START = b"\x1f\x8b"
 _PIECE = 65_536  # bytes held at once while a body is decompressed
 _ELEMENTS = 20_000  # of HTML: trafilatura takes up to a quarter of a millisecond for each
@@ -95,7 +99,7 @@ def _charsets(body: bytes, declared: str | None) -> Iterator[str]:
 
 
 def _codec(charset: str) -> str | None:
-    """The codec of a charset as the web means it; None if there is none, or no text of the web uses it."""
+    """The codec of a charset by the web's names; None if unknown, or if no text of the web uses it."""
     try:
         name = codecs.lookup(charset).name
     except (LookupError, ValueError):  # ValueError: a NUL in the name
@@ -106,9 +110,15 @@ def _codec(charset: str) -> str | None:
 
 
 def readable(html: str, url: str) -> tuple[str, str]:
-    """The title and the text of HTML: the main part as Markdown, or all of it if none stands out."""
-    # Here because it takes a quarter of a second to load.
-    import trafilatura
+    """The title and the text of HTML: the main part as Markdown, or all of it if none stands out.
+
+    Raises:
+        UnavailableError: trafilatura is not installed.
+    """
+    try:
+        import trafilatura  # here because it takes a quarter of a second to load, and is in an extra
+    except ImportError as error:
+        raise UnavailableError(MISSING) from error
 
     if "html" not in html[:50].lower():  # else a page without a head is taken for something else
         html = f"<!doctype html>\n{html}"

@@ -82,7 +82,7 @@ class Answer(NamedTuple):
     batches: int
 
     def __str__(self) -> str:
-        """The answer with its sources, or that there is none."""
+        """The answer with its sources, or a statement that there is none."""
         if self.text is None:
             return f"Not supported: nothing in the {self.passages} passages that were read answers this."
         sources = (f'"{one.quote}" ({one.passage.origin or "no source given"})' for one in self.cited)
@@ -192,7 +192,7 @@ _REPAIR = "That could not be used: {error}. Send the whole corrected JSON object
 
 
 class ChatJudge:
-    """A chat model as judge. It is told what is wrong with a reply, `REPAIRS` times at the most."""
+    """A chat model as judge. An unusable reply goes back to it with the fault, at most `REPAIRS` times."""
 
     def __init__(self, model: BaseChatModel) -> None:
         """model: whatever it raises when it cannot be reached goes up to the caller of `ask`."""

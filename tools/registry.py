@@ -161,7 +161,7 @@ def _faults(equipped: Equipped) -> Iterator[str]:
     if wrong := [repr(slot) for slot in slots if not _SLOT.fullmatch(slot)]:
         yield f"{', '.join(wrong)} cannot name a slot (letters, digits, _ and -, with dots between parts)"
     if not 0 < equipped.timeout < TIMEOUT_MAX:
-        yield "its timeout is no number of seconds above 0"
+        yield "its timeout is not a number of seconds above 0"
     if equipped.attempts < 1:
         yield "it has no attempt"
 

@@ -74,7 +74,7 @@ class Shared(MutableMapping[str, Any]):
         return len(self._values)
 
     def restore(self, values: Mapping[str, Any]) -> None:
-        """Put back what was written before a break; None takes out. What was written since stays."""
+        """Restore what was written before an interruption; None deletes. Later writes stay."""
         with self.guard:
             missing = {name: value for name, value in values.items() if name not in self._changed}
             self._values |= missing
@@ -130,7 +130,7 @@ def fill(template: str, values: Mapping[str, Any], *, limit: int = 500) -> str:
     """A template with each `<name>` replaced by the value of that name, once, as JSON cut to a limit.
 
     Raises:
-        ToolError: the template has names without a value; all of them are told.
+        ToolError: the template has names without a value; the message lists all of them.
     """
     if missing := [name for name in dict.fromkeys(_FIELD.findall(template)) if name not in values]:
         raise ToolError(f"the context needs shared variables that are not set: {', '.join(missing)}")

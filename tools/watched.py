@@ -1,4 +1,4 @@
-"""One run of code in the cage, watched until it ends or passes a limit, and what came of it."""
+"""One run of code in the cage, watched until it ends or exceeds a limit, and its result."""
 
 from __future__ import annotations
 

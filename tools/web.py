@@ -22,6 +22,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import contextmanager
 from email.message import Message
 from http import HTTPStatus
+from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeVar
 
 import httpcore
@@ -31,8 +32,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from typing_extensions import override
 
 from .addresses import Resolver, check_host, is_network, normal, resolve
-from .errors import NotAllowedError, TimeLimitError, ToolError, TransientError
-from .readable import bounded, decoded, inflated, plain, readable
+from .errors import NotAllowedError, TimeLimitError, ToolError, TransientError, UnavailableError
+from .readable import MISSING, bounded, decoded, inflated, plain, readable
 
 T = TypeVar("T")
 
@@ -107,6 +108,7 @@ def fetch(url: str, policy: WebPolicy | None = None, *, resolver: Resolver = res
         TransientError: the connection was refused or broke, or the server said 429, 502, 503 or 504.
         ToolError: not a URL, no such host, an untrusted certificate, another HTTP error, too many redirects,
             or something that is no text, such as a PDF.
+        UnavailableError: what reads HTML is not installed.
     """
     policy = policy or WebPolicy()
     deadline = time.monotonic() + policy.seconds
@@ -236,7 +238,7 @@ def _left(deadline: float) -> float:
     """The seconds left.
 
     Raises:
-        httpcore.TimeoutException: there are none.
+        httpcore.TimeoutException: no time is left.
     """
     left = deadline - time.monotonic()
     if left <= 0:
@@ -365,7 +367,13 @@ def _page(answer: _Answer) -> Page:
 
 
 def fetch_tool(policy: WebPolicy | None = None, *, resolver: Resolver = resolve) -> BaseTool:
-    """`fetch` as the tool `web_fetch(url, start=0)`; it gives `policy.max_characters` of a page at most."""
+    """`fetch` as the tool `web_fetch(url, start=0)`; it gives `policy.max_characters` of a page at most.
+
+    Raises:
+        UnavailableError: what reads HTML is not installed.
+    """
+    if find_spec("trafilatura") is None:
+        raise UnavailableError(MISSING)
     policy = policy or WebPolicy()
 
     def web_fetch(url: str, start: int = 0) -> str:

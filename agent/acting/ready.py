@@ -13,7 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from taskloom.agent.language.values import number_of, typed
+from taskloom.agent.language.schema_values import typed
+from taskloom.agent.language.values import number_of
 from taskloom.agent.language.wording import be, join, spoken, the, title_of
 from taskloom.agent.plan.kinds import kind_of
 from taskloom.agent.turn.calls import SOURCE, Call, ToolRun, rerun_operation

@@ -1,4 +1,4 @@
-"""A talk in the terminal: what is typed goes to the thread, what begins with / is about the thread."""
+"""The chat in the terminal: typed lines go to the thread; lines that begin with / are commands."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read_line(prompt: str) -> str:
     """The next line of standard input, which is no terminal; it is shown as if typed.
 
     Raises:
-        EOFError: there is none.
+        EOFError: the input has ended.
     """
     sys.stdout.write(prompt)
     sys.stdout.flush()
@@ -63,7 +63,7 @@ def read_line(prompt: str) -> str:
 
 
 class Chat:
-    """One talk on one thread."""
+    """One chat on one thread."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Chat:
         self.console.print(resuming(self.thread, self.context.speaker), soft_wrap=True)
 
     def names(self) -> list[str]:
-        """Ids and titles of the tasks that there are, for Tab."""
+        """Ids and titles of the active tasks, for completion by Tab."""
         nodes = self.app.tasks(self.thread).active
         return [name for node in nodes for name in (node.id, safe(node.title))]
 
@@ -126,7 +126,7 @@ class Chat:
                                                       ask=self._approve, show=stream.show))  # fmt: skip
 
     def _take(self, line: str) -> None:
-        """Do what a line says."""
+        """Carry out one typed line."""
         if not line:
             return
         if command := "" if self._asked_for(line) else command_of(line):
@@ -135,16 +135,16 @@ class Chat:
             self._guarded(self._say, line)
 
     def _asked_for(self, line: str) -> bool:
-        """Whether a word that may mean a command may as well be the value that was asked for."""
+        """Whether a word that could be a command could also be the value that was asked for."""
         question = self.app.state(self.thread).values.get("question") if line.lower() in _VALUES else None
         choice = question.choices[0] if isinstance(question, Clarify) and question.choices else None
         return isinstance(choice, Add | Update) and choice.value is None
 
     def _guarded(self, action: Callable[[str], None], line: str) -> None:
-        """Carry out what was typed; what goes wrong is told, and the talk goes on."""
+        """Carry out what was typed; an error is shown, and the chat continues."""
         try:
             action(line)
-        except Exception as error:  # which of them can be told, `explain` says; all others go on
+        except Exception as error:  # those that `explain` knows are shown; all others are raised
             if (message := explain(error, self.home)) is None:
                 raise
             self.console.print(failure(message), style="red")
@@ -158,7 +158,7 @@ class Chat:
         stream.end(talk(stream).reply)
 
     def _approve(self, approval: Approval) -> bool | Decision:
-        """Ask whether to go on with what the graph wants an approval for; each call is decided by itself."""
+        """Ask the user for the approval that the graph waits for; each tool call is decided separately."""
         if approval.action == "call":
             return Decision(decisions=tuple(map(self._decide, approval.action_requests)))
         if self._next:  # the user is at something else by now
@@ -212,7 +212,7 @@ class Chat:
         return False
 
     def _leave_question(self, said: str) -> None:
-        """Do next what is wanted in place of what was asked."""
+        """Take what was typed instead of an answer as the next line."""
         if other := instead(said):
             self._next.append(other)
 
@@ -303,7 +303,7 @@ def write_file(path: Path, text: str) -> None:
     """Write a file whole or not at all.
 
     Raises:
-        OSError: it cannot be written; what was there before is as it was.
+        OSError: it cannot be written; a file that was there is unchanged.
     """
     path = path.resolve()
     if path.exists() and not path.is_file():  # a pipe or a device

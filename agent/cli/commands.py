@@ -1,4 +1,4 @@
-"""What can be typed in a chat beside what is said: the commands, and the words that mean them. Data only."""
+"""The commands of a chat, and the plain words that stand for them. Data only."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ HELP = (
 
 
 def command_of(line: str) -> str:
-    """The command that a line is, with what follows its name; '' for something said."""
+    """The command in a line, with its argument; '' for a message."""
     if line.startswith("/"):
         return line
     words = " ".join(line.lower().split())

@@ -1,4 +1,4 @@
-"""What an answer to a question of the terminal itself means. Pure."""
+"""How answers to the terminal's own y/n questions are read. Pure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _COURTESY = word_set("thanks thank you please sorry oh ok okay well")
 
 
 def verdict(said: str) -> Verdict:
-    """Whether an answer is a yes or a no, leaves the question for something else, or is none of these."""
+    """Whether an answer is a yes, a no, a change of subject, or unclear."""
     text = said.replace("’", "'").strip()
     words = _words(text)
     if not words:
@@ -49,7 +49,7 @@ def verdict(said: str) -> Verdict:
 
 
 def instead(said: str) -> str:
-    """What is to be done in place of what was asked; '' where it was only left."""
+    """The request that takes the place of an answer; '' if the question was only dropped."""
     return "" if {*_words(said)} <= _AWAY | _NO | _COURTESY else said
 
 

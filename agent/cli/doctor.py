@@ -27,7 +27,7 @@ LITTLE_ROOM = 100 * 2**20  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: whether it is fine (None: only told), and what was found."""
+    """The result of one check: whether it is fine (None: for information only), and what was found."""
 
     name: str
     ok: bool | None
@@ -35,7 +35,7 @@ class Finding:
 
 
 def findings(given: Settings) -> Iterator[Finding]:
-    """Look at everything that the settings name, in turn; the model is asked to read one sentence."""
+    """Check everything that the settings name, one after the other; the model reads one sentence."""
     names = {name: _version(name) for name in ("taskloom", *LIBRARIES)}
     yield Finding("taskloom", None, names.pop("taskloom"))
     yield Finding("python", None, f"{platform.python_version()} on {platform.system()}")
@@ -141,7 +141,7 @@ OTHERWISE = "take another model, or read without one (TASKLOOM_READER=local)"
 
 
 def _reading(given: Settings) -> Finding:
-    """Whether the model reads a plain sentence as it would in a turn, which takes its timeout at most."""
+    """Whether the model reads a plain sentence as it would in a turn; takes at most its timeout."""
     from taskloom.agent.graph.wiring import chat_models
     from taskloom.agent.models.chat import Meter, ModelFault, Unreachable, Unusable
     from taskloom.agent.models.interpreter import ModelInterpreter
@@ -175,7 +175,7 @@ def _reading(given: Settings) -> Finding:
 
 
 def _reads_as_expected(reading: Reading) -> bool:
-    """Whether the sentence was read by the model, and as it is meant."""
+    """Whether the model read the sentence, and read it correctly."""
     moved = any(
         step.act == "set" and "june 12" in (value or "").lower()
         for step in reading.steps
@@ -186,7 +186,7 @@ def _reads_as_expected(reading: Reading) -> bool:
 
 
 class _Nobody:
-    """In place of a fallback: here only what the model reads counts."""
+    """A fallback reader that reads nothing, so that only the model's reading counts."""
 
     def read(self, utterance: str, view: View) -> Reading:  # noqa: ARG002
         return Reading((), sure=False)
@@ -269,7 +269,7 @@ def _memory(given: Settings) -> Iterator[Finding]:
         users = len(longterm.store.users())
         yield Finding("memory", True, f"{users} user{'' if users == 1 else 's'} in {where}")
     except StoreBusyError:
-        yield Finding("memory", None, f"{where} is in use by another process, which does not let go of it")
+        yield Finding("memory", None, f"{where} is in use by another process, which does not release it")
     except StoreError as error:
         yield Finding("memory", False, str(error))
     try:
@@ -306,7 +306,7 @@ def _tools(given: Settings) -> Finding:
 
 
 def _calls(given: Settings) -> Finding:
-    """The journal of calls: those of which no turn has told yet."""
+    """The journal of calls: those that no turn has reported yet."""
     from taskloom.agent.graph.databases import MissingLibraryError, has_journal, open_journal
     from taskloom.tools.errors import ToolError
 

@@ -1,4 +1,4 @@
-"""Lines typed at a terminal: editing, completion by Tab, and Ctrl-C that takes nothing away."""
+"""Lines typed at a terminal: editing, completion by Tab, and Ctrl-C, which loses nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SAY = "> "
 
 
 class Keyboard:
-    """Reads lines from the terminal. Lines that are pasted together are one line with ends of lines in it."""
+    """Reads lines from the terminal. Lines that are pasted together come as one text with line breaks."""
 
     def __init__(self, **terminal: Any) -> None:
         """terminal: `input` and `output` of prompt_toolkit, for tests."""
@@ -39,7 +39,7 @@ class Keyboard:
         self._warned = False
 
     def read(self, prompt: str) -> str:
-        """The next line for a prompt. Ctrl-C clears a line; on an empty one it says how to leave.
+        """The next line typed at a prompt. Ctrl-C clears the line; on an empty one it says how to leave.
 
         Raises:
             EOFError: Ctrl-D on an empty line.
@@ -56,7 +56,7 @@ class Keyboard:
                 return line
 
     def _stopped(self, typed: str) -> None:
-        """Ctrl-C was pressed: the arrow up brings back what was typed."""
+        """Handle Ctrl-C: what was typed goes to the history, where the up arrow finds it."""
         if typed.strip():
             self._talk.history.append_string(typed)
         elif self._warned:
@@ -78,7 +78,7 @@ class Names(Completer):
         self._names, self._files = names, PathCompleter(expanduser=True)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """What the text before the cursor may become."""
+        """The completions for the text before the cursor."""
         text = document.text_before_cursor
         command, space, rest = text.partition(" ")
         if not space:

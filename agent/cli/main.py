@@ -120,7 +120,7 @@ def _root(
     )
 )
 def chat(thread: Thread = None, user: User = None, schemas: Schemas = None) -> None:
-    """Talk, and go on where a thread was left."""
+    """Talk; with --thread, continue where that thread stopped."""
     from .screen import console
 
     given, out = given_settings(), console()
@@ -180,8 +180,8 @@ def run(
     """Play a script: a JSON list of utterances.
 
     {"session": "next"} in the list starts a new thread of the same user. Nothing is kept unless --thread or
-    --user is given. Nothing is asked. With --json the cost of the last turn includes that of long-term
-    memory, which is shown as "memory", too.
+    --user is given. It never asks for an approval. With --json the cost of the last turn includes that of
+    long-term memory, which is also shown as "memory".
     """
     from .script import play, read_script
 
@@ -267,10 +267,10 @@ app.registered_commands += threads.registered_commands  # in the order of the he
     )
 )
 def doctor(as_json: AsJson = False) -> None:
-    """Look at what is configured and whether it works.
+    """Show what is configured and whether it works.
 
-    With a model, one sentence is sent to it, to see whether it answers in the form that is needed;
-    that takes TASKLOOM_MODEL_TIMEOUT seconds at most. No secret is shown. Exit code 1 if something is wrong.
+    A model is sent one sentence, to see whether its answer has the required form; that takes
+    TASKLOOM_MODEL_TIMEOUT seconds at most. No secret is shown. Exit code 1 if something is wrong.
     """
     from .doctor import findings
 

@@ -71,7 +71,7 @@ def _over_stdio(given: Settings, thread: str, user: str) -> None:
     from taskloom.agent.parts.mcp_server import serve_stdio
 
     if sys.stdin.isatty():
-        typer.echo("taskloom mcp is started by a host, see --help; end it by Ctrl-D", err=True)
+        typer.echo("taskloom mcp is started by a host, see --help; end it with Ctrl-D", err=True)
     with open_threads(given) as opened:
         anyio.run(serve_stdio, _server(opened, thread, user))
 

@@ -1,4 +1,4 @@
-"""`taskloom video plan`: what a meeting decides is proposed for a plan, one change after the other."""
+"""`taskloom video plan`: proposes what a meeting decided for a plan, one change after the other."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ASK = "Do it? y / n / q, or what else: "
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A thread of a user's, and who reads for it."""
+    """A user's thread, with the reader for it."""
 
     taskloom: Taskloom
     thread: str
@@ -43,13 +43,13 @@ class Opened:
         return Context(user_id=self.user)
 
     def tasks(self) -> TaskGraph:
-        """The plan as it is."""
+        """The present plan."""
         return self.taskloom.tasks(self.thread)
 
 
 @contextmanager
 def open_meeting(user: str, thread: str) -> Iterator[tuple[Recordings, Opened]]:
-    """The recordings of a user and a thread of theirs, in one process.
+    """The recordings of a user and one of their threads, in one process.
 
     Raises:
         InputError: long-term memory is off.
@@ -64,13 +64,13 @@ def open_meeting(user: str, thread: str) -> Iterator[tuple[Recordings, Opened]]:
 
 
 class Meeting:
-    """What a recording decides, for a plan."""
+    """The decisions in a recording, and the plan that they would change."""
 
     def __init__(self, recordings: Recordings, opened: Opened, key: str) -> None:
         """key: id or name of the recording.
 
         Raises:
-            ToolError: there is none of that.
+            ToolError: there is no such recording.
             ForeignThreadError: the thread is another user's.
         """
         self._opened = opened
@@ -79,7 +79,7 @@ class Meeting:
         self._decisions = decisions(moments_in(recordings.scenes(self._recording.video)))
 
     def as_records(self) -> list[dict[str, Any]]:
-        """Each decision with what it would change in the plan as it is, for JSON."""
+        """Each decision with what it would change in the present plan, for JSON."""
         found = []
         for decision in self._decisions:
             proposal = self._propose(decision)
@@ -119,7 +119,7 @@ class Meeting:
         return propose(decision, view, self._opened.interpreter)
 
     def _answered(self, proposal: Proposal, read: Callable[[str], str]) -> bool:
-        """Whether the user wants it; then it is on disk."""
+        """Ask the user; whether the change was accepted, and is on disk."""
         opened = self._opened
         for moment in proposal.decision.moments[::-1]:
             typer.echo(safe(str(moment)))
@@ -146,11 +146,11 @@ class Meeting:
 
 
 class _Enough(Exception):
-    """The user wants to be asked no more."""
+    """The user does not want any more questions."""
 
 
 def outdate(opened: Opened, replaced: Sequence[str], name: str) -> list[str]:
-    """Mark what rests on recordings, in all threads of the user, as out of date; the titles of it."""
+    """Mark what rests on recordings, in all threads of the user, as out of date; returns the titles."""
     titles: list[str] = []
     sources = tuple(f"video:{one}@" for one in replaced)
     why = f"the recording {name} was replaced"

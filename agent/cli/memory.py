@@ -1,4 +1,4 @@
-"""`taskloom memory`: what is remembered beyond a thread, and how to be rid of it."""
+"""`taskloom memory`: shows, exports and forgets what is remembered beyond a thread."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _forget_all(user: str, *, threads: bool, yes: bool) -> None:
 
 
 def _forget_overheard(longterm: LongTerm, user: str, thread: str, speakers: tuple[str, ...]) -> None:
-    """Forget what others have in memory of a user's thread: before threads had an owner they spoke there."""
+    """Forget what other speakers' memories hold of a user's thread, from before threads had an owner."""
     others = [other for other in speakers if other != user]
     if others:
         longterm.flush()  # what waits goes where it is found
@@ -212,7 +212,7 @@ def import_records(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="What `export` wrote; - for stdin.")],
     user: User = LOCAL,
 ) -> None:
-    """Read records that `export` wrote; those that are there already are replaced."""
+    """Read records that `export` wrote; records with the same id are replaced."""
     import sys
 
     from pydantic import ValidationError
@@ -279,7 +279,7 @@ def reembed(
 
 @contextmanager
 def opened_memory(user: str) -> Iterator[LongTerm]:
-    """Long-term memory with nothing waiting that can be written."""
+    """Long-term memory, opened, with all waiting records written that can be."""
     from taskloom.agent.settings import settings
 
     _check(user)
@@ -290,7 +290,7 @@ def opened_memory(user: str) -> Iterator[LongTerm]:
 
 @contextmanager
 def _longterm(given: Settings) -> Iterator[LongTerm]:
-    """Long-term memory; another process that uses it is waited for, as long as for a thread, with notice."""
+    """Long-term memory; waits for another process that uses it, as long as for a thread, and says so."""
     from taskloom.agent.graph.wiring import longterm_of
 
     longterm = longterm_of(given, wait=given.lock_timeout, notify=_notice)
@@ -341,7 +341,7 @@ def _kind(kind: Kinds | None) -> Kind | None:
 
 
 def _named(longterm: LongTerm, user: str, key: str) -> AnyRecord:
-    """The one record whose id begins so."""
+    """The one record whose id begins with a key."""
     found = longterm.named(user, key)
     if len(found) == 1:
         return found[0]

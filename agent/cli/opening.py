@@ -1,4 +1,4 @@
-"""The beginning of a talk on a terminal: one can type at once, and what answers is loaded meanwhile."""
+"""The beginning of a chat on a terminal: the user can type at once, while the rest is loaded."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class LeftError(Exception):
 
 
 class Opening:
-    """A talk that is made beside the prompt. An error in that is raised where the talk is wanted."""
+    """A chat that is opened in the background. An error is raised when the chat is asked for."""
 
     def __init__(self, make: Callable[[], Chat]) -> None:
-        """make: makes the talk, once the libraries are loaded."""
+        """make: makes the chat, once the libraries are loaded."""
         self._make, self._left, self._wanted = make, Event(), Event()
         self._begin()
 
@@ -52,14 +52,14 @@ class Opening:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Load no further, and close what was opened."""
+        """Stop loading, and close what was opened."""
         self._left.set()
         self._thread.join()
         if self._talk.exception() is None:
             self._talk.result().app.close()
 
     def talk(self) -> Chat:
-        """The talk, when it is ready; what made it fail is raised, and tried again beside the prompt."""
+        """Wait for the chat; if it failed to open, that error is raised and opening starts again."""
         self._wanted.set()
         try:
             return self._talk.result()
@@ -102,7 +102,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which thread is talked on, by whom, under which home, and whether it is new."""
+    """The thread of a chat, its user and home, and whether it is new."""
 
     thread: str
     user: str
@@ -111,7 +111,7 @@ class Place:
 
 
 def converse(opening: Opening, keyboard: Keyboard, out: Console, at: Place) -> None:
-    """Talk on a terminal; on a new thread one can type before all is loaded."""
+    """Chat on a terminal; on a new thread the user can type before everything is loaded."""
     chat, first = None, ""
     if at.new:
         out.print(greeting(at.thread, "new"))
@@ -139,7 +139,7 @@ def converse(opening: Opening, keyboard: Keyboard, out: Console, at: Place) -> N
 
 
 def _ready(opening: Opening, out: Console, home: Path) -> Chat | None:
-    """The talk; if it cannot be opened that is said, and one can try again."""
+    """The chat; None, after a message, if it cannot be opened; the user may try again."""
     try:
         return opening.talk()
     except Exception as error:  # which of them can be told, `explain` says; all others go on
@@ -150,7 +150,7 @@ def _ready(opening: Opening, out: Console, home: Path) -> Chat | None:
 
 
 def thread_exists(home: Path, thread: str) -> bool | None:
-    """Whether anything is kept of a thread; None where that cannot be read."""
+    """Whether anything is stored of a thread; None if that cannot be read."""
     file = home / "threads.sqlite"
     if not file.exists():
         return False

@@ -1,4 +1,4 @@
-"""What the files of commands share. Loads nothing that `--help` can do without."""
+"""Options and helpers that the commands share. Loads nothing that `--help` does not need."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def examples(*lines: str) -> str:
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
-    """JSON on standard output, at once; what steers a terminal as escapes, and where it is no UTF-8 all."""
+    """Print JSON and flush; control characters are escaped, and without UTF-8 all but ASCII is."""
     from taskloom.memory.shown import escaped
 
     ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
@@ -42,7 +42,7 @@ def print_json(value: Any, *, indent: int | None = 2) -> None:
 
 
 def program() -> str:
-    """How to call this program where it was called: by its name where that finds it, else by its path."""
+    """How to call this program from here: by its name if the shell finds it, else by its path."""
     called = Path(sys.argv[0])
     if called.name != "taskloom" or not called.is_file():
         return "taskloom"
@@ -51,7 +51,7 @@ def program() -> str:
 
 
 def given_settings(*, tools: bool = True) -> Settings:
-    """The settings; without tools for a command that carries nothing out, since their servers take time."""
+    """The settings; without tools for a command that calls none, since their servers take time to start."""
     from taskloom.agent.settings import Settings
     from taskloom.agent.telemetry.logs import log_as_configured
 
@@ -62,7 +62,7 @@ def given_settings(*, tools: bool = True) -> Settings:
 
 @contextmanager
 def open_threads(given: Settings, *, kept: bool = True) -> Iterator[Taskloom]:
-    """The threads under a home, closed at the end."""
+    """The threads under a home, closed at the end of the block."""
     from taskloom.agent.threads.taskloom import Taskloom
 
     with Taskloom.open(given, kept=kept) as opened:
@@ -71,7 +71,7 @@ def open_threads(given: Settings, *, kept: bool = True) -> Iterator[Taskloom]:
 
 @contextmanager
 def temporary_home(given: Settings) -> Iterator[Settings]:
-    """The settings with a home that is gone afterwards."""
+    """The settings with a temporary home folder."""
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="taskloom-", ignore_cleanup_errors=True) as folder:
@@ -90,14 +90,14 @@ def context_for(user: str | None, schemas: Path | None) -> Context:
 
 
 def named_user(user: str | None) -> str | None:
-    """The user, if they can be called so."""
+    """The user, if the name is a valid one."""
     if user is not None and not user.strip():
         raise typer.BadParameter("give the name of a user", param_hint="--user")
     return user
 
 
 def checked_thread(thread: str | None) -> str | None:
-    """The thread, if it can be called so."""
+    """The thread, if the name is a valid one."""
     if thread is not None and (not thread.strip() or len(thread) > 200 or not thread.isprintable()):
         raise typer.BadParameter(
             "1 to 200 characters, none of them a control character", param_hint="--thread"
@@ -106,7 +106,7 @@ def checked_thread(thread: str | None) -> str | None:
 
 
 def existing_thread(opened: Taskloom, thread: str | None) -> str:
-    """The thread that is meant, which has to be there: the one that is named, or the one used last."""
+    """An existing thread: the named one, or the one used last."""
     from .problems import InputError
 
     if thread is None:
@@ -120,7 +120,7 @@ def existing_thread(opened: Taskloom, thread: str | None) -> str:
 
 
 def new_thread(opened: Taskloom) -> str:
-    """A name for a new thread, which no thread has."""
+    """An unused name for a new thread."""
     return next(name for name in thread_names() if not opened.state(name).values)
 
 

@@ -149,7 +149,7 @@ def _parts(graph: TaskGraph, key: str | None, gone: bool) -> list[TaskNode]:
 
 
 def _boxes(graph: TaskGraph, gone: bool) -> dict[str, _Box]:
-    """The tasks in their places, each whole before its parts."""
+    """The boxes of the tasks, each whole before its parts."""
     columns, boxes, row = _columns(graph, gone), dict[str, _Box](), -1
     stack = [(root, False) for root in reversed(_parts(graph, None, gone))]
     while stack:
@@ -162,7 +162,7 @@ def _boxes(graph: TaskGraph, gone: bool) -> dict[str, _Box]:
 
 
 def _columns(graph: TaskGraph, gone: bool) -> dict[str, int]:
-    """The column of each task: right of its whole and of what it comes after, as far as that is no circle."""
+    """The column of each task: right of its whole and of its prerequisites, except along a cycle."""
     shown = {node.id: node for node in graph.values() if gone or node.active}
     before = {key: shown.keys() & {*node.depends_on, node.parent} for key, node in shown.items()}
     after: dict[str, list[str]] = {key: [] for key in shown}
@@ -208,7 +208,7 @@ def _said(node: TaskNode) -> tuple[tuple[str, str], ...]:
 
 
 def _wrapped(text: str, most: int) -> Iterator[str]:
-    """A text in lines of CELLS columns, at most so many; '…' ends one that is cut."""
+    """A text in at most `most` lines of CELLS columns; '…' marks where it is cut."""
     words, line, lines = safe(clip(text, CELLS * (most + 1))).split(), "", list[str]()
     for word in words:
         if line and cell_len(f"{line} {word}") > CELLS:

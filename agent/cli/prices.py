@@ -1,4 +1,4 @@
-"""What tokens cost, by a file; there is no list of prices in here, as it would age.
+"""What tokens cost, from a file; no prices are built in, as they would age.
 
 currency: USD
 models:

@@ -1,4 +1,4 @@
-"""What went wrong, in one line that names the fix. Pure."""
+"""Errors as one line that names the fix. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class InputError(Exception):
 
 
 def explain(error: Exception, home: Path | None = None) -> str | None:
-    """What to tell the user of an error, in one line; None for an error that nobody thought of.
+    """The one-line message for an error; None for an unexpected error.
 
     Args:
         error: what was raised.

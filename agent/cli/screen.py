@@ -37,7 +37,7 @@ _DID = {
 
 
 class _Safe(Console):
-    """Prints nothing that steers a terminal but its own colours, whatever text it is given."""
+    """Prints no terminal control characters but its own colours, whatever text it is given."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """See `Console.render`."""
@@ -51,18 +51,18 @@ def console(*, errors: bool = False) -> Console:
 
 
 def greeting(thread: str, about: str) -> str:
-    """The first line of a talk; about: how far its thread is."""
+    """The first line of a chat. about: how many turns its thread has, or that it is new."""
     return f"Thread {safe(thread)} ({about}). /help lists commands, /quit leaves."
 
 
 def resuming(thread: str, user: str = "local") -> str:
-    """The last line of a talk: the command that goes on with it."""
+    """The last line of a chat: the command that resumes it."""
     who = "" if user == "local" else f" --user {quote(user)}"
     return f"Resume with: {safe(f'{program()} chat --thread {quote(thread)}{who}')}"
 
 
 def failure(message: str) -> str:
-    """What did not work, where the talk goes on."""
+    """The message for something that failed, after which the chat continues."""
     return f"That did not work: {safe(message)}."
 
 
@@ -99,7 +99,7 @@ def _shown(graph: TaskGraph, key: str | None, marks: dict[str, str], gone: bool)
 
 
 def _mark(node: TaskNode, old: TaskNode | None) -> str:
-    """What became of a task, in a word or two; '' for nothing that shows."""
+    """How a task changed, in a word or two; '' if nothing visible did."""
     if old is None or not old.active:
         return ("new" if old is None else "back") if node.active else ""
     if not node.active:
@@ -116,7 +116,7 @@ def _mark(node: TaskNode, old: TaskNode | None) -> str:
 
 
 def _label(node: TaskNode, graph: TaskGraph, mark: str) -> Text:
-    """One line of a tree: id, title, value, how it stands, what it needs and what became of it."""
+    """One line of a tree: id, title, value, status, prerequisites and change."""
     left = not node.active
     text = Text.assemble((node.id, "dim"), " ", (clip(node.title), "strike dim" if left else "bold"))
     if node.value and node.value != node.title:
@@ -135,7 +135,7 @@ def _label(node: TaskNode, graph: TaskGraph, mark: str) -> Text:
 
 
 def find_tasks(graph: TaskGraph, words: str) -> list[TaskNode]:
-    """The tasks that words mean: that of an id, else those so named, else those whose text has them.
+    """The tasks that words refer to: by id, else by name, else by words of their text.
 
     Active tasks come before those that are gone.
     """
@@ -150,7 +150,7 @@ def find_tasks(graph: TaskGraph, words: str) -> list[TaskNode]:
 
 
 def task_history(node: TaskNode) -> RenderableType:
-    """Every state of a task, the first one first, with the words that brought it about."""
+    """Every state of a task, oldest first, with the words that caused it."""
     table = _states("then it was")
     for state in node.states():
         _state(table, state, _shown_as(state), bold=state is node)
@@ -158,7 +158,7 @@ def task_history(node: TaskNode) -> RenderableType:
 
 
 def plan_history(graph: TaskGraph) -> RenderableType:
-    """What changed in all of the plan, the first change first, with the words that brought it about."""
+    """Every change of the plan, oldest first, with the words that caused it."""
     found = sorted((state for node in graph.values() for state in node.states()), key=lambda one: one.turn)
     if not found:
         return Text("Nothing has changed yet.", "dim")
@@ -170,7 +170,7 @@ def plan_history(graph: TaskGraph) -> RenderableType:
 
 
 def _states(what: str) -> Table:
-    """An empty table for states; what: the heading of the column that tells them."""
+    """An empty table for states. what: the heading of their column."""
     table = Table(box=None, pad_edge=False, show_edge=False, header_style="dim")
     table.add_column("turn", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
@@ -261,7 +261,7 @@ class Stream:
                 self._word += token
 
     def end(self, reply: str) -> None:
-        """Write what is missing of the reply."""
+        """Write the rest of the reply."""
         self._flush()
         if self._text and self._text == reply:
             self._console.print()

@@ -27,7 +27,7 @@ ENTRY = 'a text, {"user": "a text", "approve": true} or {"session": "next"}'
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Something to say, in which session of the script, a remark on it, and whether calls are approved."""
+    """A user's message: its session in the script, a remark on it, and whether calls are approved."""
 
     session: int
     user: str
@@ -37,7 +37,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A line that was said, what became of it, and the seconds it took."""
+    """A line that was played, with its turn, the tasks before and after, and the seconds it took."""
 
     line: Line
     thread: str
@@ -131,7 +131,7 @@ def _tool_run(run: ToolRun) -> dict[str, Any]:
 
 
 def play(app: Taskloom, lines: tuple[Line, ...], *, thread: str, context: Context) -> Iterator[Played]:
-    """Say the lines one after the other; calls of tools are approved only where the line says so.
+    """Play the lines one after the other; tool calls are approved only where the line says so.
 
     Args:
         app: where the threads are.
@@ -153,12 +153,12 @@ def play(app: Taskloom, lines: tuple[Line, ...], *, thread: str, context: Contex
 
 
 def task_records(graph: TaskGraph) -> list[dict[str, Any]]:
-    """Every task, those that are gone included, with all of its fields, the id first."""
+    """Every task, removed ones included, with all of its fields, the id first."""
     return [{"id": node.id, **node.model_dump(mode="json", exclude={"id"})} for node in graph.values()]
 
 
 def _operation(change: Change, graph: TaskGraph) -> dict[str, Any]:
-    """An operation with what it was about and what became of it."""
+    """An operation as data, with its target and outcome."""
     given = change.operation.model_dump(mode="json", exclude_defaults=True)
     key, words = _target(change.operation, change.changed)
     node: TaskNode | None = graph.get(key) if key else None
@@ -176,7 +176,7 @@ def _operation(change: Change, graph: TaskGraph) -> dict[str, Any]:
 
 
 def _target(operation: Operation, changed: tuple[str, ...]) -> tuple[str | None, str | None]:
-    """The id of the task that an operation is about; where that is no task, the words for it."""
+    """The id of the task that an operation is about; if it is about no task, the words for its target."""
     if isinstance(operation, Check):
         question = operation.question
         return next(iter(question.tasks), question.container), question.about or question.value

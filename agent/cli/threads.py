@@ -1,4 +1,4 @@
-"""The commands for threads: list, show, take along, bring in, prune."""
+"""The commands for threads: show, export, import, prune."""
 
 from __future__ import annotations
 
@@ -164,11 +164,11 @@ def prune(
     dry: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete saved states of turns of long ago.
+    """Delete the saved states of old turns.
 
-    A thread stays as it is: its tasks with their whole history, all that was said, what can be undone. What
-    is lost is going back to those states (LangGraph's time travel). Exit code 1 if a thread could not be
-    pruned, such as one in use; the others are.
+    The thread keeps its tasks with their whole history, all messages, and what can be undone. It can no
+    longer go back to those states (LangGraph's time travel). Exit code 1 if a thread could not be pruned,
+    such as one in use; the others are.
     """
     from .problems import InputError
 
@@ -224,7 +224,7 @@ def _show_picture(graph: TaskGraph, name: str, form: Format, *, gone: bool) -> N
         typer.echo(drawn.encode())
         return
     if sys.stdout.isatty():
-        raise InputError("PNG is no text: write it to a file, as in `taskloom tasks --format png > plan.png`")
+        raise InputError("PNG is not text: write it to a file, as in `taskloom tasks --format png > a.png`")
     typer.echo(png(drawn), nl=False)
 
 
@@ -239,7 +239,7 @@ def _keep(turns: int | None, days: int | None) -> Keep:
 def _pruned(
     opened: Taskloom, names: list[str], keep: Keep, *, dry: bool
 ) -> tuple[list[Pruned], dict[str, str]]:
-    """What went of each thread; those that stay as they are, with the reason."""
+    """What was deleted of each thread, and the threads that were not pruned, with the reason."""
     from taskloom.agent.threads.pruning import SharedThreadError
     from taskloom.agent.threads.store import ThreadBusyError
 
@@ -256,7 +256,7 @@ def _pruned(
 
 
 def _shrunk(opened: Taskloom) -> bool:
-    """Take what was deleted off the disk; whether no other process kept it from that."""
+    """Free the disk space of what was deleted; False if another process prevented it."""
     import sqlite3
 
     try:

@@ -139,7 +139,7 @@ _KINDS = {
 
 
 def _kinds(schema: Any) -> set[str]:
-    """The JSON types that a parameter may have, as far as its schema says so itself."""
+    """The JSON types that a parameter may have, if its own schema names them."""
     if not isinstance(schema, dict):
         return set()
     own = schema.get("type", [])

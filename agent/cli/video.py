@@ -1,4 +1,4 @@
-"""`taskloom video`: recordings that are remembered, what was said in them, and how to be rid of them."""
+"""`taskloom video`: remembers recordings, answers from them, forgets them."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def add(
     user: User = LOCAL,
     as_json: AsJson = False,
 ) -> None:
-    """Remember a recording, in place of a former one of its name.
+    """Remember a recording; it replaces an earlier one of the same name.
 
-    Without --transcript a transcript beside it is taken, of the same name with .srt, .vtt, .ass or .txt; else
-    a track of text inside of it, else what TASKLOOM_TRANSCRIPTION makes of its sound. Its shots are looked
-    for where PyAV is installed (`pip install 'taskloom[video]'`). Captions take a request for each shot that
-    looks like none before; they stay when the same file is added again.
+    Without --transcript, a transcript of the same name beside it is used (.srt, .vtt, .ass or .txt), else a
+    text track inside it, else what TASKLOOM_TRANSCRIPTION makes of its sound. Its shots are detected if PyAV
+    is installed (`pip install 'taskloom[video]'`). Captions take one request for each shot that looks new;
+    they are kept when the same file is added again.
     """
     from taskloom.agent.recall.seeing import Captions, digest_of
     from taskloom.tools.video.taken import taken as what_is_in
@@ -103,7 +103,7 @@ def add(
         return
     one = taken.recording
     speakers = f", {', '.join(one.speakers)}" if one.speakers else ""
-    scenes = f"{one.scenes} scene{'s' * (one.scenes != 1)}"
+    scenes = "one scene" if one.scenes == 1 else f"{one.scenes} scenes"
     typer.echo(_safe(f"Remembered {one.name} as {one.id}: {_length(one)}, {scenes}{speakers}."))
     if taken.kept:
         typer.echo(f"Kept {taken.kept} caption{'s' * (taken.kept > 1)} made earlier.")
@@ -159,10 +159,10 @@ def ask(
 ) -> None:
     """Answer a question from what was said, word for word.
 
-    The answer says who said it and when, or that nothing says so. With TASKLOOM_MODEL the
-    model looks moments up and answers from them. What was not said is looked for in pictures only where that
-    model takes them. With --range or --frames it is answered from frames of one recording alone; without a
-    model it is told what was measured of them.
+    The answer says who said it and when, or that nothing was found. With TASKLOOM_MODEL the model looks
+    moments up and answers from them; it looks at pictures for what was not said, if it takes pictures. With
+    --range or --frames the answer comes from frames of one recording alone; without a model it is what was
+    measured of them.
     """
     eyes = eyes_of_settings()
     if ranges or frames:
@@ -184,7 +184,7 @@ def ask(
 
 
 def _tell(found: Answer, *, as_json: bool) -> None:
-    """Print what was said on a question."""
+    """Print an answer from what was said."""
     if as_json:
         print_json(
             {"answer": found.text, "found": found.found, "moments": [_moment(one) for one in found.moments],
@@ -243,10 +243,10 @@ def forget(
     keys: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, how they begin, or names.")],
     user: User = LOCAL,
 ) -> None:
-    """Forget recordings with all that was made of them.
+    """Forget recordings and everything derived from them.
 
-    No byte stays in any file of an embedded memory; the recordings' own files stay where they are.
-    What a plan took from them stays in it, with the words it came from.
+    No byte stays in any file of an embedded memory; the recordings' own files are not touched.
+    What a plan took from them stays in the plan, with the words it came from.
     """
     with _explained(), _recordings(user) as recordings:
         for one in {found.video: found for found in map(recordings.named, keys)}.values():
@@ -266,9 +266,9 @@ def plan(
     user: User = LOCAL,
     as_json: AsJson = False,
 ) -> None:
-    """Take what a meeting decides into a plan, change by change.
+    """Bring the decisions of a meeting into a plan, change by change.
 
-    Each change is proposed, and done only on a yes. Any other words go to the thread, as in a chat.
+    Each change is proposed, and made only on a yes. Any other words go to the thread, as in a chat.
     With --json nothing is asked or changed.
     """
     from .meeting import Meeting, open_meeting
@@ -294,7 +294,7 @@ def _recordings(user: str, eyes: Eyes | None = None) -> Iterator[Recordings]:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """What a reader of recordings cannot use is wrong input of the command."""
+    """Turn errors in reading a recording into errors of the command's input."""
     from taskloom.tools.errors import ToolError
 
     from .problems import InputError
@@ -306,7 +306,7 @@ def _explained() -> Iterator[None]:
 
 
 def _eyes_for_captions() -> Eyes:
-    """What makes captions, however many.
+    """The model that makes captions, without a limit on their number.
 
     Raises:
         ToolError: the settings name no model.
@@ -322,7 +322,7 @@ def _captions(file: Path, held: Taken, eyes: Eyes, progress: Callable[[str], Non
     """Captions of the shots of a recording.
 
     Raises:
-        ToolError: it has none that were looked for.
+        ToolError: no shots were detected in it.
     """
     from taskloom.agent.recall.seeing import captioned
     from taskloom.agent.settings import settings
@@ -335,7 +335,7 @@ def _captions(file: Path, held: Taken, eyes: Eyes, progress: Callable[[str], Non
 
 
 def _outdate(user: str, replaced: Sequence[str], name: str) -> list[str]:
-    """Mark what rests on recordings that were replaced as out of date; the titles of it."""
+    """Mark what rests on replaced recordings as out of date; returns the titles."""
     from .meeting import open_meeting, outdate
 
     with open_meeting(user, "main") as (_, opened):
@@ -343,7 +343,7 @@ def _outdate(user: str, replaced: Sequence[str], name: str) -> list[str]:
 
 
 def _endpoint() -> Endpoint | None:
-    """What transcribes, by the settings."""
+    """The endpoint that transcribes, from the settings."""
     from taskloom.agent.settings import settings
     from taskloom.tools.video.speech import Endpoint
 

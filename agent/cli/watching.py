@@ -1,4 +1,4 @@
-"""What a model makes of recordings for `taskloom video`: an answer that it looks up, or a look at frames."""
+"""Answers of a model on recordings, for `taskloom video`: from moments it looks up, or from frames."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def eyes_of_settings(*, bounded: bool = True) -> Eyes | None:
 def answer_of_model(
     question: str, which: str | None, recordings: Recordings, eyes: Eyes | None
 ) -> tuple[Watched | None, WatchError | None]:
-    """What the model of the settings answers, or, told so, what hinders it; neither without a model."""
+    """The answer of the model of the settings, or what prevents it; neither without a model."""
     from taskloom.agent.settings import settings
 
     given = settings()
@@ -69,7 +69,7 @@ def looked_at(
     recordings: Recordings,
     eyes: Eyes | None,
 ) -> Watched:
-    """What frames of one recording show, in one look."""
+    """What some frames of one recording show."""
     from taskloom.agent.acting.looks import Look, Watched
     from taskloom.agent.turn.reading import Usage
     from taskloom.tools.video.looking import FRAMES
@@ -82,7 +82,7 @@ def looked_at(
 
 
 def unlooked(which: str | None, recordings: Recordings, done: Watched | WatchError | None) -> str:
-    """Which recordings' pictures were not looked at, or not once more, and why; '' where there are none."""
+    """Which recordings' pictures were not looked at (again), and why; '' if there are none."""
     if not recordings.all():
         return NONE_YET
     why = "set TASKLOOM_MODEL to a model that takes pictures"

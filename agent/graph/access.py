@@ -1,4 +1,4 @@
-"""What the nodes read of the state, the context and the services."""
+"""Helpers by which the nodes read the state, the context and the services."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EXCHANGES = 2  # (user, assistant) pairs that go along for pronouns
 def exchanges_of(
     turns: Sequence[tuple[int, str]], pairs: Sequence[tuple[str, str]], thread: str
 ) -> tuple[Exchange, ...]:
-    """Turns with what was said in them; pairs: the last (user, assistant) pairs, as far as there are."""
+    """The turns with the words of user and assistant; pairs: the last such pairs, possibly fewer."""
     said = [("", "")] * (len(turns) - len(pairs)) + list(pairs)
     return tuple(
         Exchange(thread=thread, turn=number, at=datetime.fromisoformat(at), said=user, reply=reply)
@@ -45,7 +45,7 @@ def exchanges_of(
 
 
 def pending_of(given: Any) -> Pending:
-    """An experience that waits for what comes of it, also where a server gives it as plain data."""
+    """The experience whose outcome is still pending; a server may hand it over as plain data."""
     return given if isinstance(given, Pending) else Pending.model_validate(given)
 
 
@@ -55,7 +55,7 @@ def context_of(runtime: Runtime[Any]) -> Context:
 
 
 def context_from(given: Any, configurable: Mapping[str, Any]) -> Context:
-    """The context of a run: defaults without one; of a parent graph's own context, what is known counts.
+    """The context of a run; defaults without one. Of a parent graph's context, only known fields are used.
 
     Where a server knows who calls, that is the user, whatever the context says.
     """
@@ -72,7 +72,7 @@ def context_from(given: Any, configurable: Mapping[str, Any]) -> Context:
 
 
 def _identity(user: Any) -> str:
-    """Who calls, as a server tells it: an object, or plain data, with an identity."""
+    """The identity of the caller, as a server reports it: in an object or in plain data."""
     found = user.get("identity") if isinstance(user, Mapping) else getattr(user, "identity", "")
     return found if isinstance(found, str) else ""
 
@@ -93,7 +93,7 @@ def graph_of(state: State) -> TaskGraph:
 
 
 def _grown(known: dict[str, TaskNode], graph: TaskGraph, tasks: dict[str, TaskNode]) -> TaskGraph | None:
-    """A graph of tasks by way of one of others, where the same ones are in both, but for a few."""
+    """A task graph derived from a known one that differs in a few tasks only; None where more differ."""
     some = [key for key, _ in zip(known, range(9), strict=False)]
     if not 0 < len(known) <= len(tasks) or not any(tasks.get(key) is known[key] for key in some):
         return None
@@ -168,7 +168,7 @@ def last_exchanges(messages: Sequence[AnyMessage], count: int = EXCHANGES) -> tu
 
 
 def memory_of(services: Services, runtime: Runtime[Any]) -> Memory:
-    """Long-term memory for one run: of its user, on its thread; false where there is none.
+    """Long-term memory for one run, for its user and thread; a false value where there is none.
 
     A run that names no user has none: all who come without a name would share it.
     """
@@ -179,7 +179,7 @@ def memory_of(services: Services, runtime: Runtime[Any]) -> Memory:
 
 
 def view_of(state: State, number: int, context: Context, services: Services) -> View:
-    """What readers and grounders see of a run in a turn."""
+    """The view of a turn that readers and grounders get."""
     return View(
         graph=graph_of(state),
         turn=number,

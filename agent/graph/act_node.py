@@ -1,4 +1,4 @@
-"""The act node, which carries tasks out by tools, and whether a turn comes to it."""
+"""The act node, which carries tasks out with tools, and the routing of turns to it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .services import Services
 def route_to_tools(
     state: State, runtime: Runtime[Context], *, services: Services
 ) -> Literal["act", "respond"]:
-    """Whether there is something for tools to do, or to tell of what they did in a turn that was lost."""
+    """Whether tools have something to do, or results of a lost turn have not been reported yet."""
     if services.tools is None or turn_of(state).reply:
         return "respond"
     acting = _acting(state, runtime, services, services.tools)
@@ -50,7 +50,7 @@ def route_to_tools(
 
 
 def _is_unanswered(turn: Turn, graph: TaskGraph) -> bool:
-    """Whether a question of the turn has no answer in the tasks, or of something else, or one out of date."""
+    """Whether some question has no answer in the tasks, one about something else, or an outdated one."""
     if turn.asks_freely:
         return True
     if not turn.answers or turn.known:
@@ -71,7 +71,7 @@ _THREADS = ThreadPoolExecutor(32, thread_name_prefix="taskloom-act")
 
 
 def act_node(services: Services) -> RunnableLambda[State, Update]:
-    """The node that carries tasks out by tools: a graph of its own, see `act`."""
+    """The node that carries tasks out with tools: a subgraph, see `act`."""
     inner = act_graph()
 
     def act(state: State) -> Update:
@@ -118,13 +118,13 @@ def _acting(state: State, runtime: Runtime[Context], services: Services, equipme
 
 
 def _preceding_context(messages: Sequence[BaseMessage]) -> str:
-    """What an agent that calls this one tells right before its request, see `tools.agents.inner_agent`."""
+    """The context that a calling agent gives right before its request, see `tools.agents.inner_agent`."""
     before = messages[-2] if len(messages) > 1 and isinstance(messages[-1], HumanMessage) else None
     return str(before.text) if isinstance(before, SystemMessage) else ""
 
 
 def _restated_task(change: Change) -> tuple[str, ...]:
-    """The task of an update or part that was so already: to say it again is to want its results."""
+    """The task of an update that changes nothing: who states a value again wants its results."""
     op = change.operation
     found = op.task if isinstance(op, UpdateTask) else op.parent if isinstance(op, Add) else None
     return (found,) if found is not None else ()

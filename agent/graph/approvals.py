@@ -1,4 +1,4 @@
-"""What takes much out of a plan is approved first."""
+"""Approvals: removing a whole task with parts, or loading an export, is confirmed by the user first."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from langchain_core.messages import BaseMessage, convert_to_messages
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.types import Command, Overwrite, interrupt
 
+from taskloom.agent.language.wording import the, title_of
 from taskloom.agent.reading.gate import bare_answer
 from taskloom.agent.turn.decisions import Approval, OneDecision
 from taskloom.agent.turn.export import ThreadExport
@@ -32,24 +33,23 @@ def approved(operation: Operation, graph: TaskGraph) -> bool:
         or not (parts := graph.subtree(root.id)[1:])
     ):
         return True
-    number = f"{len(parts)} part{'s' if len(parts) > 1 else ''}"
-    return request_approval(
-        "remove", f"Remove {root.title} with its {number}?", (root.title, *(p.title for p in parts))
-    )
+    number = f"{len(parts)} parts" if len(parts) > 1 else "one part"
+    question = f"Remove {the(title_of(root))} with its {number}?"
+    return request_approval("remove", question, (root.title, *(part.title for part in parts)))
 
 
 def request_approval(action: Literal["remove", "load"], question: str, tasks: tuple[str, ...]) -> bool:
     """Interrupt for an approval, and whether it was given.
 
     Raises:
-        ValueError: the answer is none; the approval still waits for one.
+        ValueError: the answer is neither an approval nor a refusal; the approval stays pending.
     """
     approval = Approval(action=action, question=question, tasks=tasks)
     return interrupt(approval.model_dump(mode="json"), response_schema=OneDecision).goes
 
 
 def answered(given: Any, latest: CheckpointTuple | None) -> Any:
-    """What to run a thread with: a message that is a bare yes or no answers an approval that it waits for.
+    """The input to run a thread with: a bare yes or no is turned into the answer to a pending approval.
 
     given: the input of the run. latest: what is kept of the thread.
     """
@@ -66,7 +66,7 @@ def _human(message: BaseMessage) -> bool:
 
 
 def _waits(latest: CheckpointTuple | None) -> bool:
-    """Whether a thread was left at an approval."""
+    """Whether a thread has a pending approval."""
     writes = latest.pending_writes or () if latest else ()
     asked = [one for _, channel, value in writes if channel == INTERRUPT for one in value]
     return len(asked) == 1 and isinstance(asked[0].value, dict) and "question" in asked[0].value

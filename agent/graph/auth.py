@@ -29,7 +29,7 @@ _RSA_BITS = 2048  # RFC 7518, section 3.3
 
 
 class KeyFault(ValueError):
-    """TASKLOOM_JWT_KEY holds no key that tokens can be known by."""
+    """TASKLOOM_JWT_KEY holds no key that tokens can be verified with."""
 
     def __init__(self, why: str) -> None:
         super().__init__(
@@ -39,7 +39,7 @@ class KeyFault(ValueError):
 
 
 def check_key(given: Settings) -> None:
-    """See to it that tokens can be known by the key of the settings, where there is one.
+    """Check that tokens can be verified with the key of the settings, where there is one.
 
     Raises:
         ImportError: the package that reads tokens is not installed.
@@ -79,7 +79,7 @@ check_key(settings())  # when the server starts
 async def authenticate(
     headers: Mapping[bytes, bytes] | Mapping[str, str], scope: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The user who calls, by the key or token that is shown; of no name where none is asked for.
+    """The calling user, by the key or token in the request; without a name where neither is required.
 
     headers: in bytes from LangGraph Server, in text from Aegra. scope: of ASGI; Aegra tells none, so that it
     serves nobody without a key or a token.
@@ -101,7 +101,7 @@ async def authenticate(
 
 
 def _is_local(scope: Mapping[str, Any] | None) -> bool:
-    """Whether a call comes from this machine; one of no address is made by the server itself."""
+    """Whether a call comes from this machine; a call without an address is the server's own."""
     if scope is None:
         return False
     if not (client := scope.get("client")):
@@ -155,13 +155,13 @@ _SYSTEM = {"created_by": "system"}  # the assistants that the server makes of it
 
 @auth.on
 async def refuse(ctx: Auth.types.AuthContext, value: object) -> bool:  # noqa: ARG001
-    """What nothing below is about."""
+    """Everything that no handler below is for: refused, except to nameless callers, where no keys are set."""
     return not ctx.user.identity
 
 
 @auth.on(resources=["threads", "crons"])
 async def own(ctx: Auth.types.AuthContext, value: MutableMapping[str, Any]) -> dict[str, Any]:
-    """Threads, their runs and schedules: those of the one who calls; what is made is marked as theirs."""
+    """Threads, their runs and schedules: only the caller's own; new ones are marked as the caller's."""
     if not ctx.user.identity:
         return {}
     _mark(ctx, value)
@@ -170,7 +170,7 @@ async def own(ctx: Auth.types.AuthContext, value: MutableMapping[str, Any]) -> d
 
 @auth.on.assistants
 async def own_or_given(ctx: Auth.types.AuthContext, value: MutableMapping[str, Any]) -> dict[str, Any]:
-    """Assistants: those of the one who calls; those that the server has of its graphs, all may use."""
+    """Assistants: the caller's own; those that the server makes of its graphs are open to all."""
     if not ctx.user.identity:
         return {}
     _mark(ctx, value)
@@ -180,13 +180,13 @@ async def own_or_given(ctx: Auth.types.AuthContext, value: MutableMapping[str, A
 
 @auth.on.store
 async def own_part(ctx: Auth.types.AuthContext, value: MutableMapping[str, Any]) -> None:
-    """The store: each user has a part that others cannot name."""
+    """The store: each user has a namespace that others cannot reach."""
     if ctx.user.identity:
         value["namespace"] = (ctx.user.identity, *(value.get("namespace") or ()))
 
 
 def _mark(ctx: Auth.types.AuthContext, value: MutableMapping[str, Any]) -> None:
-    """Write the owner over whatever the metadata of a request says."""
+    """Set the owner in the metadata of a request, whatever it said before."""
     if ctx.action in ("create", "update", "create_run"):
         if (metadata := value.get("metadata")) is None:
             metadata = value["metadata"] = {}

@@ -1,4 +1,4 @@
-"""The graph, and what builds it for a server, for a host application and for the command line."""
+"""Building the graph: for a server, for a host application and for the command line."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def build_graph(
     Args:
         services: what the nodes use.
         checkpointer: a saver; None for a server, which brings its own; True for a graph that is called in the
-            nodes of another one, and keeps one thread of its own for each of that one's.
+            nodes of another graph, and keeps one thread of its own for each thread of that graph.
         patience: seconds that a run waits for one ahead of it on its thread; 0 refuses at once.
         name: what it is called; with `checkpointer=True`, graphs of other names keep other threads.
     """
@@ -87,7 +87,7 @@ def build_graph(
 
 
 def _announcing(name: str, node: Callable[..., Any]) -> Callable[..., Any]:
-    """A node that says what it is doing; the act node does so by itself, for each call."""
+    """A node that announces what it is doing; the act node announces each call itself."""
 
     def run(state: State, runtime: Runtime[Context]) -> Any:
         runtime.stream_writer({"node": name, "doing": DOING[name]})

@@ -1,4 +1,4 @@
-"""A graph for a server's schedule: what waits for long-term memory is written, beside the talk."""
+"""A graph for a server's schedule: writes what waits for long-term memory, outside of any turn."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Nothing(TypedDict):
 
 
 class Written(TypedDict):
-    """How many records went into long-term memory, and how many wait; `taskloom doctor` says why these do."""
+    """How many records were written to long-term memory, and how many wait; `taskloom doctor` says why."""
 
     written: int
     waiting: int
 
 
 def consolidate(_: Nothing, runtime: Runtime[Context], *, services: Services) -> Written:
-    """Write what waits of the user of a run; of all where a run names none.
+    """Write the waiting records of the run's user; those of all users where a run names none.
 
     Raises:
         StoreError: the store cannot be opened.
@@ -43,7 +43,7 @@ def consolidate(_: Nothing, runtime: Runtime[Context], *, services: Services) ->
 
 
 async def make_consolidation() -> CompiledStateGraph[Written, Context, Nothing, Written]:
-    """The graph, which shares its memory with that of the talk."""
+    """The graph; it shares its memory with the graph of the dialogue."""
     services = await asyncio.to_thread(served)
     builder = StateGraph(Written, Context, input_schema=Nothing, output_schema=Written)
 

@@ -26,11 +26,11 @@ class DatabaseError(Exception):
 
 
 class MissingLibraryError(Exception):
-    """What PostgreSQL is reached with is not installed; the message says how it is."""
+    """The library for PostgreSQL is not installed; the message says how to install it."""
 
 
 def postgres() -> ModuleType:
-    """The part that knows PostgreSQL.
+    """The module that speaks to PostgreSQL.
 
     Raises:
         MissingLibraryError: its libraries are not installed.
@@ -69,12 +69,12 @@ def open_journal(given: Settings) -> StoredJournal:
 
 
 def _table(url: SecretStr, name: str, schema: Sequence[str], error: type[Exception]) -> PostgresTable:
-    """A table in PostgreSQL. schema: the statements that make it, with {number} for its counter."""
+    """A table in PostgreSQL. schema: the statements that create it, with {number} for its counter."""
     statements = [statement.format(number=_NUMBER) for statement in schema]
     table: PostgresTable = postgres().PostgresTable(url.get_secret_value(), name, statements, error)
     return table
 
 
 def has_journal(given: Settings) -> bool:
-    """Whether there may be a journal: one in a file is made with the first tool."""
+    """Whether there may be a journal: a file is created with the first tool only."""
     return given.database_url is not None or (given.home / JOURNAL).exists()

@@ -1,4 +1,4 @@
-"""Edits of tasks by hand (Studio, `update_state`): each belongs to the turn that it comes after."""
+"""Edits of tasks by hand (Studio, `update_state`): each belongs to the turn before it."""
 
 from __future__ import annotations
 

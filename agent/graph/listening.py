@@ -34,11 +34,11 @@ _REVISING = (update_graph, retrieve_closure, fill_slots)
 
 
 def listen(state: State, runtime: Runtime[Any], services: Services) -> State:
-    """The state after what the user says at its end; what comes of it in words is the reply of its turn.
+    """The state after the user's last message was processed; the reply of its turn says what was done.
 
     Args:
         state: of a thread, as the graph keeps it, with the messages up to what is said; it is not changed.
-        runtime: of the other agent's run; its context counts as far as it is one of the graph's.
+        runtime: of the other agent's run; the fields of its context that the graph knows are used.
         services: what the nodes use.
 
     Words that cannot be read for an error change nothing, as in the graph, and the reply says so.
@@ -67,7 +67,7 @@ def _after(state: State, node: Any, runtime: Runtime[Any], services: Services) -
 
 
 def _merged(state: State, update: Mapping[str, Any]) -> State:
-    """The state with an update of a node's."""
+    """The state with the update of a node applied."""
     merged: dict[str, Any] = {**state, **update}
     if "tasks" in update:
         merged["tasks"] = merge_tasks(state["tasks"], [update["tasks"]])

@@ -34,20 +34,20 @@ _FILES = "SELECT file FROM pragma_database_list WHERE name = 'main'"  # '' for o
 
 
 class ThreadBusyError(RuntimeError):  # of the kinds whose words a server passes on
-    """Another run works on the thread, for longer than this one waits; nothing was written."""
+    """Another run holds the thread for longer than this one waits; nothing was written."""
 
     @classmethod
     def on(cls, thread: str, waited: float) -> Self:
-        """The error for a thread; waited: for how many seconds."""
+        """The error for a thread. waited: for how many seconds the run has waited."""
         return cls(f"thread {thread!r} is in use by another process or run; waited {waited:g} s")
 
 
 class ThreadNameError(ValueError):
-    """A thread cannot be called so; nothing was written."""
+    """The name cannot be that of a thread; nothing was written."""
 
 
 def check_thread(thread: str) -> None:
-    """See to it that any database can keep a thread of this name.
+    """Check that any database can store a thread of this name.
 
     Raises:
         ThreadNameError: it has a NUL or half of a character in it, or is very long.
@@ -60,7 +60,7 @@ def check_thread(thread: str) -> None:
 
 
 class _Queue:
-    """The runs on a thread in this process, in the order in which they came: the first one goes.
+    """The runs on a thread in this process, in order of arrival; the first one runs.
 
     gone: how many have gone and are at their end.
     """
@@ -70,7 +70,7 @@ class _Queue:
         self.gone = 0
 
     def join(self) -> Future[None]:
-        """A place at the end; it is done when its turn has come."""
+        """Take a place at the end of the queue; the future is done when its turn has come."""
         place = Future[None]()
         with self._guard:
             self._runs.append(place)
@@ -79,7 +79,7 @@ class _Queue:
         return place
 
     def leave(self, place: Future[None]) -> None:
-        """Give a place up, and let the next one go where it had its turn."""
+        """Give up a place; if it was the first one, the next one runs."""
         with self._guard:
             self._runs.remove(place)
             self.gone += place.done()
@@ -88,7 +88,7 @@ class _Queue:
 
     @contextmanager
     def turn(self, thread: str, wait: float) -> Iterator[None]:
-        """Wait until those ahead are gone; refused where none of them goes for `wait` seconds."""
+        """Wait until those ahead are done; refused if none of them finishes for `wait` seconds."""
         place = self.join()
         try:
             gone = -1
@@ -123,7 +123,7 @@ _guard = threading.Lock()
 
 @contextmanager
 def exclusive(saver: BaseCheckpointSaver[Any], thread: str, space: str, wait: float) -> Iterator[None]:
-    """Nobody else runs on a thread meanwhile.
+    """Hold a thread, so that nobody else runs on it within the block.
 
     Raises:
         ThreadBusyError: somebody did for longer than `wait` seconds; 0 refuses at once.
@@ -155,7 +155,7 @@ def exclusive(saver: BaseCheckpointSaver[Any], thread: str, space: str, wait: fl
 async def exclusive_async(
     saver: BaseCheckpointSaver[Any], thread: str, space: str, wait: float
 ) -> AsyncIterator[None]:
-    """See `exclusive`; who waits does not keep a worker thread, which whoever is waited for may need."""
+    """See `exclusive`; waiting occupies no worker thread, since the run ahead may need it."""
     async with _queue_of(saver, thread, space).turn_async(thread, wait):
         if given := await _address_async(saver):
             from .postgres import advisory_lock_async
@@ -180,7 +180,7 @@ async def exclusive_async(
 
 
 def lock_file(folder: Path, thread: str, space: str = "") -> Path:
-    """The file by which processes keep each other off a thread."""
+    """The lock file that keeps other processes off a thread."""
     name = hashlib.sha256(f"{thread}\n{space}".encode()).hexdigest()[:32]
     return folder / f"run-{name}.lock"
 
@@ -207,7 +207,7 @@ def _file_lock(folder: Path, thread: str, space: str) -> FileLock:
 
 
 def _address(saver: Any) -> str | None:
-    """How the PostgreSQL database of a saver is reached; None for a saver of another kind."""
+    """The connection string of a saver's PostgreSQL database; None for a saver of another kind."""
     connection = getattr(saver, "conn", None)
     if not _is_postgres(connection):
         return None

@@ -22,7 +22,7 @@ _NOTED = "taskloom_call"  # in the metadata of a checkpoint
 
 @dataclass(frozen=True, slots=True)
 class HostCall:
-    """A call in a host's run. key: names it, also when the node is run again; resuming: whether it is."""
+    """A call in a host's run. key: names it, even when the node runs again. resuming: whether it does."""
 
     key: str
     resuming: bool
@@ -30,7 +30,7 @@ class HostCall:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self | None:
-        """The call that is being made; None outside of a host's run.
+        """The call under way; None outside of a host's run.
 
         given: what the run is configured with. It counts the calls, and so is to be asked once for each.
         """
@@ -41,11 +41,11 @@ class HostCall:
 
     @property
     def filter(self) -> dict[str, Any]:
-        """What a saver finds the checkpoints of the call by."""
+        """The metadata by which a saver finds the checkpoints of the call."""
         return {_NOTED: self.key}
 
     def config(self, config: RunnableConfig | None, *, new: bool) -> RunnableConfig:
-        """What the call is configured with; new: it has made no checkpoint yet."""
+        """The configuration of the call. new: whether it has made no checkpoint yet."""
         config = config or {}
         lent = {**(config.get("configurable") or {}), _PAD: replace(self.pad, subgraph_counter=lambda: 0)}
         if new:

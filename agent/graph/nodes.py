@@ -133,7 +133,7 @@ def classify_intent(state: State, runtime: Runtime[Context], *, services: Servic
 
 
 def update_graph(state: State, runtime: Runtime[Context], *, services: Services) -> Update:
-    """Carry the operations out, one after the other; ask first where the run wants that."""
+    """Apply the operations one after the other; ask for approval first where the run wants that."""
     turn, context = turn_of(state), context_of(runtime)
     graph = graph_of(state)
     if text := state.get("load"):
@@ -194,7 +194,7 @@ def retrieve_closure(state: State, runtime: Runtime[Context], *, services: Servi
 
 
 def _without_itself(given: Answer, turn: int) -> Answer:
-    """An answer that does not cite the question: what was never so was not spoken of by asking for it."""
+    """An answer without citations of the question itself: asking about a thing is not mentioning it."""
     verdict = given.verdict
     if verdict is None or verdict.kind != "never" or verdict.since != turn:
         return given
@@ -222,7 +222,7 @@ def fill_slots(state: State, runtime: Runtime[Context], *, services: Services) -
 
 
 def reported_calls(turn: Turn) -> list[str]:
-    """Keys of the calls that a turn has told the user of: its own, and those of lost turns."""
+    """Keys of the tool calls that a turn has reported to the user: its own, and those of lost turns."""
     keys = dict.fromkeys(key for run in turn.tool_runs for key in (run.key, run.call.key) if key)
     return list(keys) if turn.reply else []
 
@@ -240,7 +240,7 @@ def respond(state: State, runtime: Runtime[Context], *, services: Services) -> U
 
 
 def brief_of(state: State, context: Context, services: Services) -> Brief:
-    """All that the reply of a turn may be made of."""
+    """Everything that the reply of a turn may use."""
     turn, graph = turn_of(state), _graph_meant(state)
     known = turn.earlier or turn.known  # told as it is: no model is to make anything of it
     return Brief(
@@ -268,7 +268,7 @@ def _graph_meant(state: State) -> TaskGraph:
 
 
 def _missed(last: Turn) -> tuple[tuple[int, str], ...]:
-    """What was not understood up to a turn (last), without its words where an answer has quoted it."""
+    """What was not understood up to a turn (last), except what an answer has already quoted."""
     before = tuple((number, "") for number, _ in last.missed) if _left_out(last) else last.missed
     unread = any(step.act == "unsure" for step in last.steps) and not any(one.changed for one in last.changes)
     found = (*before, (last.number, last.utterance)) if unread else before
@@ -286,7 +286,7 @@ def _still_missed(
 
 
 def _left_out(turn: Turn) -> str:
-    """What an answer lacks: what the user said in turns before and nobody understood; '' for nothing.
+    """A note on what an answer leaves out: earlier words that were not understood; '' for none.
 
     Each message is quoted once, and counted after that. What it takes as meant is told as well.
     """
@@ -343,7 +343,7 @@ def _still_presumed(state: State) -> Clarify | None:
 
 
 def _store_records(state: State, schemas: tuple[TaskSchema, ...], memory: Memory) -> Update:
-    """Hand the records of a turn to long-term memory; what is still to be seen stays in the state."""
+    """Hand the records of a turn to long-term memory; those with a pending outcome stay in the state."""
     turn, graph = turn_of(state), graph_of(state)
     before = tuple(map(pending_of, state.get("pending", ())))
     outline = "\n".join(render(graph[key]) for key in state.get("focus", ()) if key in graph)
@@ -421,7 +421,7 @@ def _declined_slot(state: State) -> tuple[str, ...]:
 
 
 def _counts(state: State) -> dict[str, int]:
-    """How often each slot was asked for, after this turn; one that was declined counts as often enough."""
+    """How often each slot was asked for so far; a declined slot counts as asked often enough."""
     turn, counts = turn_of(state), dict(state.get("asked", {}))
     before = question_of(state)
     if before and (key := asked_key(before)) and any(step.act == "no" for step in turn.steps):

@@ -1,4 +1,4 @@
-"""What a run and its nodes tell those who watch: operations by kind, what models cost, what tools did."""
+"""What runs and nodes report as spans and metrics: operations by kind, cost of models, calls of tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .access import turn_of
 
 
 def observed(name: str, node: Callable[..., Any]) -> Callable[..., Any]:
-    """A node, with a span for each time that it runs; what it did is the turn's too."""
+    """A node with a span around each of its runs; what it did is also noted on the turn's span."""
 
     def run(state: State, runtime: Runtime[Context]) -> Any:
         with observing(name, state) as note_update:
@@ -30,7 +30,7 @@ def observed(name: str, node: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def observing(name: str, state: State) -> Iterator[Callable[[Any], None]]:
-    """A span for a node that runs meanwhile; gives what is to be told its update."""
+    """A span around a node's run; yields a function to call with the node's update."""
     seen = span("node", name)
     if not seen:
         yield _unseen
@@ -59,7 +59,7 @@ def observing(name: str, state: State) -> Iterator[Callable[[Any], None]]:
 
 
 def _unseen(update: Any) -> None:
-    """Nobody is told."""
+    """Does nothing: nobody collects spans."""
 
 
 def _note(seen: Span, before: Turn, after: Turn) -> None:

@@ -33,7 +33,7 @@ _DICT = "dict"  # for a dict that has this key itself
 
 
 class UnknownTypeError(RuntimeError):
-    """A checkpoint holds a type that is none of the state's."""
+    """A checkpoint holds a type that does not belong to the state."""
 
     @classmethod
     def of(cls, name: str) -> Self:
@@ -45,12 +45,12 @@ class UnknownTypeError(RuntimeError):
 
 
 class DamagedError(RuntimeError):
-    """What is kept of a thread cannot be read."""
+    """The stored data of a thread cannot be read."""
 
 
 @contextmanager
 def damage_named() -> Iterator[None]:
-    """Whatever reading a checkpoint fails with, it is one error; a database's own pass.
+    """Turn every error in reading a checkpoint into one; errors of the database pass unchanged.
 
     Raises:
         DamagedError: in place of any other.
@@ -78,7 +78,7 @@ class PlainSerializer(JsonPlusSerializer):
         """Read what `dumps_typed`, or the other serializer, wrote.
 
         Raises:
-            UnknownTypeError: it holds a model that is none of the state's.
+            UnknownTypeError: it holds a model that does not belong to the state.
             DamagedError: it holds one that is not right, or cannot be read.
         """
         with damage_named():
@@ -90,7 +90,7 @@ class PlainSerializer(JsonPlusSerializer):
 
 
 def plain_saver(saver: BaseCheckpointSaver[Any]) -> BaseCheckpointSaver[Any]:
-    """The same saver, that is given plain data; a shallow copy, as `with_allowlist` makes one."""
+    """A shallow copy of a saver that stores plain data, made as `with_allowlist` makes one."""
     if isinstance(saver.serde, PlainSerializer):
         return saver
     copied = copy(saver)
@@ -121,7 +121,7 @@ def _escaped(value: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _inside(value: Any, change: Any, done: Any = lambda changed: changed) -> Any:
-    """A value with what is in it changed; done: is given a changed dict."""
+    """A value with everything inside of it changed. done: called with each changed dict."""
     if type(value) is dict:
         return done({key: change(one) for key, one in value.items()})
     if type(value) in (list, tuple):

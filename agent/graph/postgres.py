@@ -29,10 +29,10 @@ _FORM = (
 
 
 def place_of(url: str) -> str:
-    """Where a database is, in words without credentials.
+    """The place of a database in words, without credentials.
 
     Raises:
-        DatabaseError: it is no URL of PostgreSQL, or one of which it is not clear where the password ends.
+        DatabaseError: not a URL of PostgreSQL, or one in which the end of the password is not clear.
     """
     try:
         parts = conninfo.conninfo_to_dict(url) if url.startswith(("postgresql://", "postgres://")) else {}
@@ -75,7 +75,7 @@ def explained(url: str) -> Iterator[None]:
 
 
 def failure_text(place: str, error: Exception) -> str:
-    """What is said of an error. psycopg's words hold no password of a URL that `place_of` let pass."""
+    """The message for an error. psycopg's text holds no password if `place_of` accepted the URL."""
     words = " ".join(str(error).split()) or type(error).__name__
     return f"{place} failed: {words}: check that it is running, and TASKLOOM_DATABASE_URL"
 
@@ -134,7 +134,7 @@ async def advisory_lock_async(given: str, *names: str, wait: float) -> AsyncIter
 
 @contextmanager
 def patiently(given: str, *names: str, wait: float) -> Iterator[bool]:
-    """See `advisory_lock`; tries again and again, so that who waits keeps no index from being made."""
+    """See `advisory_lock`; polls instead of blocking, as a blocked session would hold up new indexes."""
     until = time.monotonic() + wait
     while True:
         with advisory_lock(given, *names, wait=0) as taken:
@@ -236,14 +236,14 @@ class PostgresTable:
 
     @contextmanager
     def writing(self) -> Iterator[Rows]:
-        """One change: kept as a whole when this ends, or not at all."""
+        """A transaction: committed as a whole at the end of the block, or not at all."""
         with self._errors_translated(), self._pool.connection() as connection, connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_key("table", self._name),))
             yield Rows(connection)
 
     @contextmanager
     def alone(self) -> Iterator[bool]:
-        """Keep others out who want the same, whatever is written meanwhile; gives whether they let one in."""
+        """Keep out others who call `alone`, but not writes; yields whether the lock was had in time."""
         with (
             self._errors_translated(),
             advisory_lock(self._url, "alone", self._name, wait=self._wait) as taken,
@@ -251,7 +251,7 @@ class PostgresTable:
             yield taken
 
     def scrub(self) -> None:
-        """What was deleted is in no row any more; the server's files are its operator's."""
+        """Nothing to do: deleted rows are gone, and the server's files are up to its operator."""
 
     def close(self) -> None:
         """Close the connections."""

@@ -45,7 +45,7 @@ class ForeignThreadError(RuntimeError):  # of the kinds whose words a server pas
 
 
 class RunCutError(RuntimeError):
-    """A run was cut off midway, and others have come since: it can neither go on nor begin anew."""
+    """A run was interrupted, and others came after it: it can neither continue nor start again."""
 
     def __init__(self, thread: str) -> None:
         super().__init__(
@@ -66,10 +66,10 @@ class InputError(ValueError):
 
 
 class MissingCheckpointError(RuntimeError):
-    """A run, or a look at the state, names a checkpoint that the thread does not have, or no longer has."""
+    """A run, or a read of the state, names a checkpoint that the thread does not have (any more)."""
 
     def __init__(self, thread: str, checkpoint: str, kept: Sequence[CheckpointTuple]) -> None:
-        """kept: the checkpoints that there are, the latest first."""
+        """kept: the existing checkpoints, the latest first."""
         begins = "none is kept"
         if kept:
             first = kept[-1].checkpoint
@@ -82,7 +82,7 @@ class MissingCheckpointError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run keeps its state: a saver, and what it finds the latest state of the thread by."""
+    """Where a run keeps its state: a saver, and the configuration that finds the thread's latest state."""
 
     saver: BaseCheckpointSaver[Any]
     thread: str
@@ -90,15 +90,15 @@ class Place:
 
     @property
     def config(self) -> RunnableConfig:
-        """What a saver is asked with."""
+        """The configuration to ask a saver with."""
         return {"configurable": {"thread_id": self.thread, "checkpoint_ns": self.space}}
 
     def at(self, checkpoint: str) -> RunnableConfig:
-        """What a saver is asked with for one checkpoint."""
+        """The configuration to ask a saver for one checkpoint."""
         return {"configurable": {**self.config["configurable"], "checkpoint_id": checkpoint}}
 
     def owner(self) -> str:
-        """Whose thread it is: the user of its first turn; '' where there is none."""
+        """The owner of the thread: the user of its first turn; '' where there is none."""
         latest = self.saver.get_tuple(self.config)
         return _owner_in(latest) or (next(iter(self.speakers()), "") if latest else "")
 
@@ -110,7 +110,7 @@ class Place:
         return next(iter(_speakers([one async for one in self.saver.alist(self.config)])), "")
 
     def check(self, checkpoint: str | None) -> None:
-        """See to it that a checkpoint is there, if one is named; LangGraph would begin with an empty state.
+        """Check that the named checkpoint exists; LangGraph would start from an empty state without it.
 
         Raises:
             MissingCheckpointError: it is not.
@@ -125,7 +125,7 @@ class Place:
             raise MissingCheckpointError(self.thread, checkpoint, kept)
 
     def of(self, noted: dict[str, Any]) -> CheckpointTuple | None:
-        """The latest checkpoint with this in its metadata; None where there is none, or nothing is asked."""
+        """The latest checkpoint with this metadata; None where there is none, or no metadata is given."""
         return next(iter(self.saver.list(self.config, filter=noted, limit=1)), None) if noted else None
 
     async def of_async(self, noted: dict[str, Any]) -> CheckpointTuple | None:
@@ -134,7 +134,7 @@ class Place:
         return next(iter([one async for one in found]), None) if noted else None
 
     def speakers(self) -> tuple[str, ...]:
-        """Who spoke in the thread, the first one first: several users could before threads had an owner."""
+        """The users who spoke in the thread, in order; older threads, without an owner, may have several."""
         return _speakers(self.saver.list(self.config))
 
 
@@ -159,7 +159,7 @@ def check_owner(user: str, thread: str, owner: str) -> None:
 
 
 class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
-    """The compiled graph; all that runs it, on a server too, comes through `stream` or `astream`."""
+    """The compiled graph; every run, on a server too, goes through `stream` or `astream`."""
 
     patience: float
 
@@ -195,7 +195,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             ForeignThreadError: the thread is another user's; nothing was written.
             ThreadBusyError: the other run took too long; nothing was written, and one can try again.
             MissingCheckpointError: it is to begin at a checkpoint that is not there; nothing was written.
-            RunCutError: the run is begun anew by a server, was cut off before, and another has come since.
+            RunCutError: a server starts an interrupted run again, and another run has come since.
         """
         parts = self._run(input, config, context=context, **more)
         seen = span("turn", self.name, thread=str(self._given(config).get("thread_id") or ""))
@@ -298,7 +298,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
     def bulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> RunnableConfig:
-        """See `Pregel.bulk_update_state`; edits of tasks are of the turn that they come after.
+        """See `Pregel.bulk_update_state`; edits of tasks belong to the latest turn.
 
         Raises:
             ThreadBusyError: a run on the thread took too long; nothing was written.
@@ -311,7 +311,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
     def update_held(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> RunnableConfig:
-        """See `bulk_update_state`; for whoever keeps other runs off the thread already."""
+        """See `bulk_update_state`; for a caller that already holds the thread."""
         return super().bulk_update_state(config, date_edits(supersteps, self.get_state(config).values))
 
     async def abulk_update_state(
@@ -327,7 +327,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
             return await update(config, date_edits(supersteps, state.values))
 
     def get_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
-        """See `Pregel.get_graph`; nodes that only answer for one that failed are not drawn."""
+        """See `Pregel.get_graph`; error handlers of nodes are not drawn."""
         return _without_handlers(super().get_graph(config, xray=xray))
 
     async def aget_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
@@ -335,32 +335,32 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
         return _without_handlers(await super().aget_graph(config, xray=xray))
 
     def _resolve_checkpointer(self, config: RunnableConfig) -> BaseCheckpointSaver[Any] | None:
-        """The saver of runs and of all that reads or edits their state: it is given plain data."""
+        """The saver for runs and for reads and edits of their state; it gets plain data."""
         saver = super()._resolve_checkpointer(config)
         return plain_saver(saver) if isinstance(saver, BaseCheckpointSaver) else saver
 
     def _own_checkpoint_config(self, config: RunnableConfig) -> RunnableConfig:
-        """Where it is kept in a host's thread: under its name, whichever of the host's nodes calls."""
+        """The place in a host's thread: under the graph's name, whichever of the host's nodes calls it."""
         if self.checkpointer is not True:
             return config
         place = {**config["configurable"], "checkpoint_ns": self.name}
         return cast(RunnableConfig, {**config, "configurable": place})
 
     def _call(self, given: Mapping[str, Any]) -> HostCall | None:
-        """The call in a host's run that this is, where one thread is kept for all of them."""
+        """This call in a host's run, where all calls share one thread."""
         return HostCall.of(given) if self.checkpointer is True else None
 
     def _given(self, config: RunnableConfig | None) -> dict[str, Any]:
-        """What a run is configured with, and what it takes over of the run that it is called in.
+        """The configuration of a run, with what it inherits from the run that calls it.
 
-        Whoever names a thread, or a place in one, takes over nothing.
+        A call that names a thread, or a place in one, inherits nothing.
         """
         bound = (self.config or {}).get("configurable", {})
         given = {**bound, **((config or {}).get("configurable") or {})}
         return given if any(given.get(key) for key in _OWN) else {**ensure_config()["configurable"], **given}
 
     def _place(self, given: Mapping[str, Any]) -> Place | None:
-        """Where a run keeps its state; None where it keeps none, or none of its own beside its caller's."""
+        """Where a run keeps its state; None where it keeps none, or shares its caller's."""
         config: RunnableConfig = {"configurable": dict(given)}
         saver, thread = super()._resolve_checkpointer(config) if given else None, given.get("thread_id")
         if not isinstance(saver, BaseCheckpointSaver) or thread is None:
@@ -373,7 +373,7 @@ class Taskgraph(CompiledStateGraph[State, Context, Input, Output]):
 
 
 def _noted(config: RunnableConfig | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What checkpoints have noted of a run, which a server begins anew where its worker has died.
+    """The metadata by which a run is recognised when a server starts it again after its worker died.
 
     Its input is in the thread already then, and is not to be read twice. {} where it has no id by which that
     could be seen: servers give it in both places.
@@ -387,14 +387,14 @@ def _superseded(one: CheckpointTuple, latest: CheckpointTuple | None) -> bool:
 
 
 def _check_input(given: Any, configurable: Mapping[str, Any]) -> None:
-    """Refuse what no turn takes; a host's own state, of which a node of it is given all, is passed over."""
+    """Refuse unknown input fields; the fields of a host's state, which its nodes pass whole, are ignored."""
     if isinstance(given, Mapping) and TASK not in configurable:
         for name in given.keys() - Input.__annotations__.keys():
             raise InputError(str(name))
 
 
 def _named(given: Mapping[str, Any]) -> str | None:
-    """The checkpoint of the graph's own thread that is to be gone on from, if one is named."""
+    """The checkpoint of the graph's own thread to continue from, if one is named."""
     inside = TASK in given or given.get("checkpoint_ns")
     return None if inside else given.get("checkpoint_id")
 
@@ -406,5 +406,5 @@ def _without_handlers(drawn: Graph) -> Graph:
 
 
 def _speaker(context: Any, given: Mapping[str, Any]) -> str:
-    """Who talks in a run: by its context, or that of the run that it is called in."""
+    """The user of a run: from its context, or that of the calling run."""
     return context_from(context or getattr(given.get(_RUNTIME), "context", None), given).speaker

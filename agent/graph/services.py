@@ -1,4 +1,4 @@
-"""What the nodes are given: readers, responders, memory, tools, the clock."""
+"""The services that the nodes use: readers, responders, memory, tools, the clock."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Voice:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """All that the nodes use and do not make: given to `build_graph` once.
+    """Everything the nodes use and do not make themselves; given to `build_graph` once.
 
     voice: gives the voice for the model a run asks for ('' for the configured one, 'rules' for none).
     template: answers without a model, when there is none, or when the model's reply is not right. replies:

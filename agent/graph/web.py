@@ -42,7 +42,7 @@ def _admits() -> Admits:
 
 
 def _waiting() -> int | None:
-    """How many records wait for long-term memory; None where there is none, or its queue cannot be read."""
+    """How many records wait for long-term memory; None if there is no memory or its queue is unreadable."""
     given = settings()
     if not given.memory or (given.database_url is None and not (given.home / OUTBOX).exists()):
         return None

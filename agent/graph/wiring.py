@@ -1,4 +1,4 @@
-"""From settings to services: what the command line and the server give the graph."""
+"""From settings to services, for the command line and the server."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def default_services(
 
 
 def _loads(given: Settings, reader: Interpreter, memory: LongTerm | None) -> tuple[Callable[[], object], ...]:
-    """What the first turn would load: the reader, and what was kept on this machine of earlier sessions."""
+    """What can be loaded before the first turn: the reader, and memory on this machine."""
     read = partial(reader.read, "Plan a trip to Rome on Friday", View(TaskGraph()))
     if memory is None or given.chroma_url or not (given.home / MEMORY).exists():
         return (read,)
@@ -107,7 +107,7 @@ def _loads(given: Settings, reader: Interpreter, memory: LongTerm | None) -> tup
 
 
 def chat_models(given: Settings, own: BaseChatModel | None = None) -> Callable[[str], ChatModel]:
-    """Gives the chat model of a name: one for all who use it, so that all know when it does not answer.
+    """A function from a name to its chat model: one for all users, so that all know when it is down.
 
     own: the application's, which has the name that is in the settings.
     """
@@ -226,8 +226,8 @@ def longterm_of(
         given: the settings.
         chats: gives the chat model of a name, where others use it too.
         kept: whether there will be later sessions.
-        wait: seconds until another process must have let go of an embedded memory.
-        notify: is told where that takes a while; the log without one.
+        wait: seconds to wait for another process to release an embedded memory.
+        notify: called with a message when that takes a while; without one it is logged.
     """
     if not given.memory:
         return None

@@ -50,7 +50,7 @@ def write_reply(brief: Brief, responder: Responder, services: Services) -> tuple
 
 
 def _small_talk(brief: Brief) -> str:
-    """What the model that read the turn says to small talk; '' where there was anything else."""
+    """The reading model's own reply to small talk; '' where the turn held anything else."""
     turn = brief.turn
     quiet = not (
         turn.changes
@@ -68,7 +68,7 @@ def _small_talk(brief: Brief) -> str:
 
 
 def streamed(text: str) -> AIMessage:
-    """The message with a text that is known already, passed to the stream piece by piece."""
+    """A message with a finished text, passed to the stream piece by piece."""
     message, _ = _streamed(uuid4().hex, _pieces(text))
     return message
 
@@ -79,7 +79,7 @@ def _pieces(text: str) -> Generator[str, None, Usage]:
 
 
 def _wants_model(brief: Brief) -> bool:
-    """Whether the responder is to write: in style 'auto' what no template tells.
+    """Whether the responder should write: in style 'auto', where no template fits.
 
     That is what tools gave, now or before, and answers to questions of no kind.
     """

@@ -53,7 +53,7 @@ NOTHING_IN = Reply("There is nothing in {wholes} yet.").shows(
 THERE_ARE = Reply("There are {count}:").shows("There are 12:", count=12)
 IN_ALL = Reply("{count} in all:").shows("12 in all:", count=12)
 HEADING = Reply("{heading} ({count}):").shows("Still open (12):", heading="Still open", count=12)
-TOLD_UNDER = Reply("{heading}: {text}").shows(
+UNDER_HEADING = Reply("{heading}: {text}").shows(
     "Trip: place Rome, date Friday.", heading="trip", text="place Rome, date Friday"
 )
 LISTED = Reply("{heading}: {entries:8}.").shows(
@@ -166,8 +166,8 @@ GROUP_WAS = Reply("at first (turn {turn}) it was {first:20}").shows(
 GROUP_WAS_NOW = Reply("at first (turn {turn}) it was {first:20}; now it is {now:20}").shows(
     "At first (turn 1) it was Ann; now it is Ann and Bo.", turn=1, first=["Ann"], now=["Ann", "Bo"]
 )
-SO_SINCE = Reply("{task} {task:is} {value} since turn {turn}, and was not set before").shows(
-    "The place is Rome since turn 2, and was not set before.", task="the place", value="Rome", turn=2
+SO_SINCE = Reply("{task} {task:has} been {value} since turn {turn}, and {task:was} not set before").shows(
+    "The place has been Rome since turn 2, and was not set before.", task="the place", value="Rome", turn=2
 )
 YOU_SAID = Reply("in turn {turn} {cause}").shows(
     'In turn 2 you said: "make it Rome".', turn=2, cause='you said: "make it Rome"'

@@ -20,6 +20,8 @@ LONGEST = 240
 WIDTH = 150
 """The characters of a list in a sentence, unless its field says how many entries it has."""
 
+_SEVERAL = {"is": "are", "was": "were", "has": "have"}  # verbs that add more than an s for one thing
+
 _FIELD = re.compile(r"\{(\w+)(?::(\w+))?\}")
 
 
@@ -79,9 +81,9 @@ def _verb(subject: Filling, verb: str) -> str:
     """A verb in the form that its subject wants: 'depends' for one thing, 'depend' for several."""
     if not isinstance(subject, str | int):
         if len(subject) > 1:
-            return {"is": "are", "was": "were"}.get(verb, verb.removesuffix("s"))
+            return _SEVERAL.get(verb, verb.removesuffix("s"))
         subject = next(iter(subject), "")
     noun = str(subject)
     if verb in ("is", "was"):
         return be(noun, past=verb == "was")
-    return verb.removesuffix("s") if plural(noun) else verb
+    return _SEVERAL.get(verb, verb.removesuffix("s")) if plural(noun) else verb

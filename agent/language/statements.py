@@ -124,7 +124,7 @@ def statements(turns: Sequence[Exchange], changed: Container[int] = ()) -> tuple
 
 def tells(text: str) -> bool:
     """Whether a sentence of a text tells something of a person, of the user, or of a thing."""
-    return any(_told(sentence, things=True) is not None for sentence in _sentences(text))
+    return any(_read_expanded(sentence, things=True) is not None for sentence in _sentences(text))
 
 
 def is_statement(fact: Fact) -> bool:
@@ -169,7 +169,7 @@ def is_name(words: str) -> bool:
 
 def _fact(said: str, turn: Exchange, *, things: bool) -> Fact | None:
     """The fact of one sentence; None where it states nothing. things: whether it may be about 'the' thing."""
-    read = _told(said, things=things)
+    read = _read_expanded(said, things=things)
     if read is None:
         return None
     people, of, predicate = read
@@ -187,7 +187,7 @@ def _fact(said: str, turn: Exchange, *, things: bool) -> Fact | None:
     )
 
 
-def _told(said: str, *, things: bool) -> tuple[tuple[str, ...], str, str] | None:
+def _read_expanded(said: str, *, things: bool) -> tuple[tuple[str, ...], str, str] | None:
     """What `_read` gives of a sentence with its short forms written out; None for a mere thought."""
     plain = re.sub(
         rf"^({_NAME}|he|she|it|that)'s (?=(?:an?|the|not|\w+ing|\w+ed|allergic|from|in|at)\b)",
@@ -216,22 +216,22 @@ def _read(plain: str, *, things: bool) -> tuple[tuple[str, ...], str, str] | Non
     return ((), match["of"], match["told"]) if match else None
 
 
-def _slot(of: str, told: str) -> tuple[str, str]:
+def _slot(of: str, statement: str) -> tuple[str, str]:
     """What a sentence gives a value of, and the value: 'yes' or 'no' where there is no other."""
-    if _SECOND.search(told):
-        return " ".join((*stems(of), *stems(told))), "yes"
-    no = bool(_NOT.search(told))
-    verb, _, rest = told.partition(" ")
+    if _SECOND.search(statement):
+        return " ".join((*stems(of), *stems(statement))), "yes"
+    no = bool(_NOT.search(statement))
+    verb, _, rest = statement.partition(" ")
     if of and not no:
-        if _CALLED.match(told):
+        if _CALLED.match(statement):
             return f"{' '.join(stems(of))} name", rest
         if verb in ("is", "are", "was", "were") and (_EXACT.search(rest) or _ATTRIBUTE.search(of)):
             return " ".join(stems(of)), rest
     for name, pattern in _SINGLE.items():
-        if pattern.match(told) and not of and not no:
-            return name, told
-    if _LIKES.match(told) or _HATES.match(told):
-        no = no != bool(_HATES.match(told))
-        told = f"likes {rest}"
-    words = [stem for stem in stems(_NOT.sub(" ", told)) if stem not in _FILLER]
+        if pattern.match(statement) and not of and not no:
+            return name, statement
+    if _LIKES.match(statement) or _HATES.match(statement):
+        no = no != bool(_HATES.match(statement))
+        statement = f"likes {rest}"
+    words = [stem for stem in stems(_NOT.sub(" ", statement)) if stem not in _FILLER]
     return " ".join((*stems(of), *words)) or "is", "no" if no else "yes"

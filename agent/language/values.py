@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect, insort
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Literal
 
 Kind = Literal["date", "time", "duration", "amount", "count", "email", "phone", "url", "percent"]
 
@@ -376,49 +375,6 @@ def parsed(text: str, kind: Kind, now: datetime) -> datetime | None:
                   "RETURN_AS_TIMEZONE_AWARE": False},
     )  # fmt: skip
 
-
-def typed(text: str, schema: Mapping[str, Any], now: datetime) -> Any:
-    """A value in the user's words as a JSON Schema wants it: a number, an ISO date, a list.
-
-    ("four", {"type": "integer"}) gives 4; ("June 10th", {"type": "string", "format": "date"}) "2026-06-10".
-
-    Raises:
-        ValueError: it is not of that form; the message says what it should be.
-    """
-    for one in schema.get("anyOf", ()):
-        if one.get("type") != "null":
-            return typed(text, one, now)
-    wanted = schema.get("type", "string")
-    if wanted in ("integer", "number"):
-        number = number_of(text)
-        if number is None or (wanted == "integer" and number % 1):
-            raise ValueError(f"{text!r} is no {'whole ' if wanted == 'integer' else ''}number")
-        return int(number) if wanted == "integer" else float(number)
-    if wanted == "boolean":
-        if text.strip().lower() not in _TRUTH:
-            raise ValueError(f"{text!r} is neither yes nor no")
-        return _TRUTH[text.strip().lower()]
-    if wanted == "array":
-        items = re.split(r"\s*(?:,|\band\b)\s*", text)
-        return [typed(item, schema.get("items", {}), now) for item in items if item]
-    if wanted == "object":
-        raise ValueError(f"{text!r} is one value, several with names are wanted")
-    form = schema.get("format")
-    if form in ("date", "date-time", "time"):
-        when = parsed(text, "time" if form == "time" else "date", now)
-        if when is None:
-            raise ValueError(f"{text!r} is no {form.replace('-', ' and ')}")
-        text = when.isoformat()
-        return text[:10] if form == "date" else text[11:] if form == "time" else text
-    if (choices := schema.get("enum")) and text not in choices:
-        alike = [choice for choice in choices if str(choice).lower() == text.strip().lower()]
-        if not alike:
-            raise ValueError(f"{text!r} is none of {', '.join(map(str, choices))}")
-        return alike[0]
-    return text
-
-
-_TRUTH = {"yes": True, "true": True, "no": False, "false": False}
 
 _UNITS = {"min": timedelta(minutes=1), "hour": timedelta(hours=1), "hr": timedelta(hours=1),
           "day": timedelta(days=1), "night": timedelta(days=1), "week": timedelta(days=7),

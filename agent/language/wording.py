@@ -54,7 +54,14 @@ _OBJECT = word_set("for the a an my our your his her their and or all some up ou
 _I_AM = re.compile(
     r"(?:I|we)(?:['’](?:m|re|ve)| am| are| have) (?:(?:got|going) to |got )?(?=\w)", re.IGNORECASE
 )  # how a title begins that is a sentence
-_DOES = word_set("a an my our your his her their some all it them")  # what follows a verb in -ing
+_DOES = word_set("the a an my our your his her their some all it them")  # what follows a verb in -ing
+_HAPPENS = word_set(
+    """arrives begins closes come comes departs end ends falls get gets go goes happens lands leaves opens
+    show shows starts turn turns"""
+)
+_PARTICLES = word_set("there here it in out up off on down back away over by at")
+_PLACED = re.compile(r" (?:in|at|of|on|to|for|with|from|near|about) (?:the|a|an|my|our) ")
+_ARTICLE = re.compile(r" (?:the|a|an|my|our) ")
 _LONG = 48  # characters; a longer title that is a sentence is cut at its first comma
 
 _YOURS = {"my": "your", "our": "your", "your": "your", "mine": "yours"}
@@ -134,16 +141,16 @@ def readable(text: str) -> str:
     if text[:1] not in "[{":
         return text
     try:
-        return _told(json.loads(text))
+        return _in_words(json.loads(text))
     except (ValueError, RecursionError):
         return text
 
 
-def _told(value: Any) -> str:
+def _in_words(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{spoken(str(name))} {_told(one)}" for name, one in value.items())
+        return ", ".join(f"{spoken(str(name))} {_in_words(one)}" for name, one in value.items())
     if isinstance(value, list):
-        return "; ".join(map(_told, value))
+        return "; ".join(map(_in_words, value))
     return "" if value is None else str(value)
 
 
@@ -191,7 +198,8 @@ def is_action(title: str) -> bool:
     first, *rest = title.lower().replace(",", " and").split() or [""]
     if first == "book":
         return bool(rest) and rest[0] not in _WITH_BOOKS
-    return first in VERBS and (first not in _ALSO_NOUNS or (bool(rest) and rest[0] in _OBJECT))
+    counted = len(rest) > 1 and bool(_NUMBER.fullmatch(rest[0])) and plural(rest[1])  # 'study two dialogues'
+    return first in VERBS and (first not in _ALSO_NOUNS or counted or (bool(rest) and rest[0] in _OBJECT))
 
 
 @lru_cache(maxsize=16_384)
@@ -222,8 +230,9 @@ def title_of(node: Revision) -> str:
     """The title as it stands inside a sentence: 'trip' for a task of slot 'trip' that is titled 'Trip'."""
     title = short_title(node.title)
     name = node.slot.rpartition(".")[2]
-    if (title.lower() in (spoken(name), base(name)) and name.islower()) or is_action(title):
-        first, space, rest = title.partition(" ")
+    first, space, rest = title.partition(" ")
+    a_name = title.lower() in (spoken(name), base(name)) and name.islower()
+    if a_name or is_action(title) or _is_doing(first, rest):
         return (first.lower() if first.istitle() else first) + space + rest
     return title
 
@@ -240,7 +249,7 @@ def the(title: str) -> str:
         return f"the {rest}"
     if not title or low in _DETERMINERS or re.fullmatch(r"\W.*|\S*@\S*|https?:\S*|[A-Z]\S*['’]s .*", title):
         return title
-    if is_action(title) or _is_doing(first, rest) or re.search(r" (?:the|a|an|my|our) ", title):
+    if is_action(title) or _is_doing(first, rest) or _says_when(low, rest) or _is_clause(title):
         return f'"{title}"'
     if _NUMBER.match(title) and not rest:
         return title
@@ -253,6 +262,17 @@ def _is_doing(first: str, rest: str) -> bool:
     """Whether words say what somebody does: 'giving two talks', and not 'wedding for two'."""
     after = rest.partition(" ")[0].lower()
     return len(first) > 4 and first.endswith("ing") and bool(after in _DOES or _NUMBER.match(rest))
+
+
+def _says_when(first: str, rest: str) -> bool:
+    """Whether words say that something happens, and name nothing: 'gets there', 'starts at', 'turn up'."""
+    return first in _HAPPENS and rest.partition(" ")[0].lower() in _PARTICLES
+
+
+def _is_clause(title: str) -> bool:
+    """Whether a title with an article inside is a sentence, and not a thing with its place or purpose."""
+    plain_noun = title[:1].islower() and not title.partition(" ")[0].endswith("ing")
+    return _ARTICLE.search(_PLACED.sub("  ", title) if plain_noun else title) is not None
 
 
 def _inner_capital(word: str) -> bool:

@@ -1,1 +1,1 @@
-"""Chat models: what they are asked, and what is made of their answers."""
+"""Chat models: the clients, the prompts, and the parsing of their answers."""

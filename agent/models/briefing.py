@@ -1,4 +1,4 @@
-"""The brief of a reply in words for a model: what was noted, refused, found and is to be asked. Pure.
+"""The prompt for a reply: what was noted, refused and found, and what to ask the user. Pure.
 
 Tasks go by their titles, never by ids or slots: what stands here may be repeated to the user.
 """
@@ -25,12 +25,12 @@ _DID = {"add": "add", "remove": "remove", "update": "change", "replace": "replac
 
 
 def reply_prompt(brief: Brief) -> str:
-    """What the model is to make a reply of, in the order in which the user spoke."""
+    """The prompt from which the model writes a reply, in the order in which the user spoke."""
     return "\n".join(_Briefing(brief).lines())
 
 
 class _Briefing:
-    """One brief in words."""
+    """One brief as text."""
 
     def __init__(self, brief: Brief) -> None:
         self.brief, self.turn, self.graph = brief, brief.turn, brief.graph
@@ -171,13 +171,13 @@ class _Briefing:
             yield from self._tree(nodes[:MANY])
 
     def _mentioned(self) -> list[str]:
-        """Ids of what the steps mean, with its parts: what to tell of where there was nothing to do."""
+        """Ids of the tasks that the steps mention, with their parts, for turns in which nothing was done."""
         steps = [step for step in self.turn.steps if step.act not in ("ask", "chat", "unsure", "yes", "no")]
         keys = [key for step in steps for key in (step.task, step.within_task) if key and key in self.graph]
         return [*dict.fromkeys(node.id for key in keys for node in self.graph.subtree(key) if node.active)]
 
     def _formerly(self) -> Iterator[str]:
-        """The former states that a question is about, where no event or verdict is about the task."""
+        """The former states that a question is about, for tasks without an event or verdict of their own."""
         if any(answer.events or answer.question.act for answer in self.brief.answers):
             return
         verdicts = [answer.verdict for answer in self.brief.answers if answer.verdict]
@@ -223,7 +223,7 @@ class _Briefing:
     # ---- verdicts ---------------------------------------------------------------------------------
 
     def _verdict(self, answer: Answer, verdict: Verdict) -> str:
-        """A verdict as a fact to be told."""
+        """A verdict as a statement of fact."""
         question, task = answer.question, self.graph.get(verdict.task or "")
         claimed = quoted(verdict.claimed, 120) if verdict.claimed else "it"
         where, now, words = self._place(answer, verdict, task), _now(verdict, task), _words(verdict.said)
@@ -261,7 +261,7 @@ class _Briefing:
         return f"{opening}, the user asked to {act} in turn {verdict.since}{words}{stands}"
 
     def _place(self, answer: Answer, verdict: Verdict, task: TaskNode | None) -> str:
-        """Where a claim is supposed to be so: in the whole that was asked about, else for the task itself."""
+        """Where a claim is supposed to hold: in the whole that was asked about, else for the task itself."""
         question = answer.question
         whole = self.graph.get(question.container or (question.tasks[0] if question.tasks else ""))
         if whole is not None and (task is None or whole.id != task.id or question.container):
@@ -289,7 +289,7 @@ def _words(said: str) -> str:
 
 
 def _former(node: TaskNode) -> str | None:
-    """What a task said before the turn that last changed it, where it says something else since."""
+    """What a task said before the turn that last changed it, if that differs from what it says now."""
     before: Revision | None = next((old for old in reversed(node.history) if old.turn < node.turn), None)
     if before is None or not before.active:
         return None

@@ -1,4 +1,4 @@
-"""A chat model as its users see it: what it is asked, what that costs, and what goes wrong with it.
+"""The protocol of chat models: requests, their cost, and what can go wrong.
 
 What can go wrong with a model, each in words for the user (never the server's own text, which may hold a
 key):
@@ -69,7 +69,7 @@ class Unusable(ModelFault):
 
 
 class Oversized(Unusable):
-    """An answer of a size that nobody asked for; what came of it was not kept."""
+    """An answer far longer than was asked for; the part that was received is not kept."""
 
     def __init__(self) -> None:
         super().__init__("it was far too long")
@@ -109,7 +109,7 @@ class Meter:
         self.usage += Usage.of(model, calls=1)
 
     def tokens(self, reported: Any) -> dict[str, int]:
-        """Count the tokens of an answer as langchain reports them; gives them, nothing where it does not."""
+        """Count the tokens of an answer as LangChain reports them, and return them; {} if it does not."""
         if not reported:
             return {}
         found = {name: int(reported.get(name, 0)) for name in ("input_tokens", "output_tokens")}
@@ -118,17 +118,17 @@ class Meter:
 
 
 class ReportedFaults:
-    """The faults that the user was told of and that are not over; safe to use from threads of execution."""
+    """The faults that were reported to the user and still last; thread-safe."""
 
     def __init__(self) -> None:
         self._reported: set[tuple[object, str]] = set()
         self._guard = Lock()
 
     def first(self, fault: ModelFault, activity: Activity) -> bool:
-        """Whether a fault is to be told: it was not yet, or was over since.
+        """Whether to report a fault: it was not reported yet, or was over since.
 
-        One of the endpoint is over when it has answered, an answer that cannot be used when one of the same
-        activity could be. A setting that is wrong stays so as long as the process lives.
+        A fault of the endpoint is over once it answers, an unusable answer once the same activity gets a
+        usable one. A wrong setting stays wrong for the life of the process.
         """
         match fault:
             case Misconfigured():
@@ -143,25 +143,25 @@ class ReportedFaults:
         return new
 
     def over(self, what: Activity | Literal["answered"]) -> None:
-        """The endpoint has answered, or an answer could be used for an activity."""
+        """Note that the endpoint has answered, or that an activity got a usable answer."""
         with self._guard:
             self._reported = {(words, until) for words, until in self._reported if until != what}
 
 
 class ChatModel(Protocol):
-    """What interpreter, responder, chooser and narrator need of a chat model; one for all of them.
+    """The chat model that interpreter, responder, chooser and narrator share.
 
     It is safe to use from several threads. Deadlines are on the monotonic clock.
     """
 
     @property
     def patience(self) -> float:
-        """Seconds for reading one utterance, or writing one reply, with all that it takes."""
+        """Seconds for reading one utterance or writing one reply, retries included."""
         ...
 
     @property
     def reported(self) -> ReportedFaults:
-        """The faults that the user was told of."""
+        """The faults that were reported to the user."""
         ...
 
     def ask(

@@ -82,7 +82,7 @@ class ModelChooser:
         schema: dict[str, Any],
         read: Callable[[Mapping[str, Any]], Any],
     ) -> tuple[Any, Usage]:
-        """What the answer is read as; one that cannot be read goes back, at most twice."""
+        """The parsed answer; one that cannot be parsed goes back to the model, at most twice."""
         meter, talk, why = Meter(), list(messages), ""
         deadline = time.monotonic() + self._chat.patience
         for _ in range(REPAIRS + 1):
@@ -103,7 +103,7 @@ class ModelChooser:
 
 
 def read_as(form: type[_Form], given: Mapping[str, Any]) -> _Form:
-    """What a model gave, as a form.
+    """A model's answer, validated as a form.
 
     Raises:
         ToolError: it does not fit; each fault is named, for the model.
@@ -118,7 +118,7 @@ def object_in(answer: str) -> dict[str, Any]:
     """The JSON object that an answer is.
 
     Raises:
-        ToolError: it is none.
+        ToolError: it is not a JSON object.
     """
     try:
         parsed = json_of(answer, as_is=True)

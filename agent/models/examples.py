@@ -17,7 +17,7 @@ from .wire import WireError, steps_of
 
 
 def example(experience: Experience) -> str:
-    """An experience as a prompt shows examples: the words, and the JSON object that they are to be read as.
+    """An experience as an example in a prompt: the words, and the JSON object to read them as.
 
     Tasks are told by words, as numbers are of their own prompt; all text stands in double quotes. '' where
     the object would not be read as the same again.
@@ -34,7 +34,7 @@ def example(experience: Experience) -> str:
 
 
 def _wire(step: Step) -> Iterator[tuple[str, Any]]:
-    """The fields of a step that say something, as a model gives them."""
+    """The fields of a step that are set, in the form that a model gives them."""
     adds, new = step.act == "add", step.act == "task"
     listed = (one for one in step.items if step.act != "only" or one.task is not None)
     refs = list(listed) if step.act in REFERRING else []
@@ -68,7 +68,7 @@ def _by_slot(details: Iterable[Detail]) -> dict[str, Any]:
 
 
 def _content(step: Step) -> tuple[Any, ...]:
-    """What a step says, wherever its tasks are."""
+    """The content of a step, without the ids of its tasks."""
     return (
         step.act,
         step.title or step.target if step.act == "task" else step.title,
@@ -87,7 +87,7 @@ def _pairs(details: Iterable[Detail]) -> list[tuple[str, str]]:
 
 
 def _json(value: Any) -> str:
-    """JSON on one line, its texts quoted as everywhere in a prompt."""
+    """JSON on one line, with texts quoted as in the rest of the prompt."""
     match value:
         case str():
             return quoted(value, len(value))

@@ -25,7 +25,7 @@ _NO_PICTURES = (400, 415, 422, 501)
 class Eyes:
     """A model that looks, an `Ask` (`taskloom.tools.video.looking`); what goes wrong is a `ToolError`.
 
-    until: when to give up, on the monotonic clock; whoever has a deadline sets it. blind: why it cannot look,
+    until: when to give up, on the monotonic clock; callers with a deadline set it. blind: why it cannot look,
     once the model has refused pictures; else ''.
     """
 
@@ -73,12 +73,12 @@ class Eyes:
 
 @dataclass(slots=True)
 class _Bounded(Meter):
-    """A meter that lets no more than some requests through."""
+    """A meter with a limit on the number of requests."""
 
     most: int | None = None
 
     def request(self, model: str) -> None:
         """See `Meter`."""
         if self.most is not None and self.usage.model_calls >= self.most:
-            raise ToolError(f"no more can be looked at: that was asked of the model {self.most} times")
+            raise ToolError(f"no more pictures can be looked at: the model was asked {self.most} times")
         Meter.request(self, model)

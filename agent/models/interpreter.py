@@ -31,7 +31,7 @@ class ModelInterpreter:
         self.chat, self.fallback = chat, fallback
 
     def read(self, utterance: str, view: View) -> Reading:
-        """Read one utterance in the light of what there is; never raises for the model's sake.
+        """Read one utterance in the context of the plan; faults of the model are not raised.
 
         Returns:
             The model's steps, or the fallback's, with a note that says what is wrong with the model unless

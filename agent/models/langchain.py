@@ -1,4 +1,4 @@
-"""Any chat model of LangChain, as an application brings it."""
+"""Any chat model of LangChain that an application brings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Line:
         Thread(target=run, args=(self._run,), name="taskloom-model", daemon=True).start()
 
     def result(self, work: Callable[[], _T], deadline: float) -> _T:
-        """What some work gives, by a deadline on the monotonic clock.
+        """The result of some work, by a deadline on the monotonic clock.
 
         Raises:
             TimeoutError: it is not done by then.
@@ -42,13 +42,13 @@ class _Line:
         return self.begin(work).result(max(0.0, deadline - time.monotonic()))
 
     def begin(self, work: Callable[[], _T]) -> Future[_T]:
-        """Do some work after what was begun before."""
+        """Queue some work after the work already begun."""
         begun: Future[_T] = Future()
         self._calls.put((begun, work))
         return begun
 
     def close(self) -> None:
-        """End when all is done that was begun."""
+        """Stop once the queued work is done."""
         self._calls.put(None)
 
     def _run(self) -> None:
@@ -114,12 +114,12 @@ class LangChainModel(PatientModel):
 
 
 def quiet(model: BaseChatModel) -> BaseChatModel:
-    """The same chat model, that under a graph which streams messages gives whole ones, and shows none."""
+    """The same chat model, whose messages a streaming graph around it does not show."""
     tags = [*(model.tags or ()), *QUIET["tags"]]
     return model.model_copy(update={"tags": tags, "disable_streaming": True})
 
 
 def name_of(model: BaseChatModel) -> str:
-    """What a chat model goes by: the name that its provider knows it under, else that of its class."""
+    """The name of a chat model: the provider's name for it, else the name of its class."""
     names = (getattr(model, name, None) for name in ("model_name", "model", "model_id"))
     return next((name for name in names if isinstance(name, str) and name), type(model).__name__)

@@ -1,6 +1,6 @@
-"""What a model does for long-term memory: it tells sessions, decides on facts, and judges what to propose.
+"""What a model does for long-term memory: it summarises sessions, decides on facts, and judges proposals.
 
-The first two are asked for in batches, beside the talk; what it says counts only as far as it is grounded,
+The first two run in batches, outside of turns; its statements count only as far as they are grounded,
 see `memory.consolidate`. It judges only where the settings say so.
 """
 
@@ -61,7 +61,7 @@ _JUDGED = 24  # pairs that a model is shown; the trained judge chooses them
 
 
 class Narrator:
-    """Tells turns as units, and decides on clusters of facts; one call each.
+    """Summarises turns as units, and decides on clusters of facts; one call each.
 
     What cannot be used is left out and logged: the rules have their own facts and decisions.
     """
@@ -71,7 +71,7 @@ class Narrator:
 
     @property
     def usage(self) -> Usage:
-        """What it has cost so far."""
+        """The cost so far."""
         return self.meter.usage
 
     def __call__(self, turns: Sequence[Exchange]) -> Iterable[Unit]:
@@ -138,7 +138,7 @@ class Narrator:
         return scores
 
     def _asked(self, prompt: str, text: str, schema: dict[str, Any], name: str) -> list[dict[str, Any]]:
-        """The objects in the list of that name that the model answers with; none where it does not."""
+        """The objects in the named list of the model's answer; none if it does not answer."""
         messages = [SystemMessage(prompt), HumanMessage(text)]
         try:
             answer = self.chat.ask(messages, schema, self.meter, time.monotonic() + self.chat.patience)

@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 
 
 class _Lines:
-    """Where the requests of all models of a process run, with the connections that they share.
+    """The event loop on which the requests of all models of a process run, sharing connections.
 
     It is an event loop of its own, since only what runs on one can be broken off at a deadline: the client's
     timeouts begin anew with every byte.
@@ -46,7 +46,7 @@ class _Lines:
         Thread(target=self._loop.run_forever, name="taskloom-model", daemon=True).start()
 
     def result(self, work: Awaitable[_T], deadline: float) -> _T:
-        """What some work gives, by a deadline on the monotonic clock.
+        """The result of some work, by a deadline on the monotonic clock.
 
         Raises:
             TimeoutError: it is not done by then, and broken off.
@@ -113,7 +113,7 @@ class OpenAIModel(PatientModel):
 
     @contextmanager
     def _chunks(self, messages: Sequence[BaseMessage], deadline: float) -> Iterator[Iterator[AIMessageChunk]]:
-        """What comes of a request that streams, until a deadline; nothing is left open."""
+        """The chunks of a streaming request, until a deadline; the connection is always closed."""
         lines, chunks = _lines(), self._writer.astream(list(messages), QUIET)
 
         def each() -> Iterator[AIMessageChunk]:

@@ -1,4 +1,4 @@
-"""What chat models of all kinds have in common: patience, retries, faults in words, tokens counted."""
+"""What all kinds of chat models share: deadlines, retries, error messages, counting of tokens."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ Asked = Runnable[LanguageModelInput, AIMessage]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the user is told to look at: the settings of a model by their names.
+    """The names of a model's settings, for messages to the user.
 
-    strange: what an error is told as that nothing is known of; `{error}` is its class.
+    strange: the message for an error of an unknown kind; `{error}` is its class.
     """
 
     key: str = "its key"
@@ -148,7 +148,7 @@ class PatientModel(ABC):
     def _chunks(
         self, messages: Sequence[BaseMessage], deadline: float
     ) -> AbstractContextManager[Iterator[AIMessageChunk]]:
-        """What comes of a request that streams, until a deadline; raises as `_sent`."""
+        """The chunks of a streaming request, until a deadline; raises as `_sent`."""
 
     # ---- one request ----------------------------------------------------------------------------
 
@@ -159,7 +159,7 @@ class PatientModel(ABC):
     def _asked(
         self, model: Asked, messages: Sequence[BaseMessage], meter: Meter, deadline: float, seen: Span
     ) -> AIMessage:
-        """What a model answers; the meter, and whoever watches, learn what it cost."""
+        """The model's answer; its cost goes to the meter and to the span."""
         meter.request(self.settings.model)
         with self._faults(meter):
             answer = self._sent(model, messages, deadline)
@@ -269,7 +269,7 @@ class PatientModel(ABC):
             raise fault from None
 
     def _fault(self, error: Exception, meter: Meter) -> ModelFault:
-        """What an error is in words for the user, never the server's; the meter counts what it cost."""
+        """An error as a message for the user, never in the server's words; the meter counts its cost."""
         chain = [*_chain(error)]
         if fault := next((one for one in chain if isinstance(one, ModelFault)), None):
             return fault
@@ -287,7 +287,7 @@ class PatientModel(ABC):
         return Unreachable(self.names.strange.format(error=type(error).__name__))
 
     def _status_fault(self, status: int, error: Exception) -> ModelFault:
-        """What an error with a status of HTTP is."""
+        """The fault for an HTTP status."""
         code, name = getattr(error, "code", None), quoted(self.settings.model, 80)
         key, model, address = self.names.key, self.names.model, self.names.address
         if status in (401, 403):
@@ -309,7 +309,7 @@ class PatientModel(ABC):
 
 
 def _end(metadata: Mapping[str, Any]) -> str | None:
-    """Why an answer ended, in the provider's word; None where it is not told."""
+    """Why an answer ended, in the provider's word; None if it does not say."""
     ends = (metadata[name] for name in _ENDS if metadata.get(name) is not None)
     return next((str(end).lower() for end in ends), None)
 
@@ -332,7 +332,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _status(error: Exception) -> int | None:
-    """The HTTP status that an error tells, wherever its class keeps it; None where it tells no failure."""
+    """The HTTP status of an error, wherever its class keeps it; None if it has none."""
     codes = (getattr(error, "status_code", None), getattr(_response(error), "status_code", None))
     return next((status for status in codes if isinstance(status, int) and 300 <= status < 600), None)
 

@@ -20,7 +20,7 @@ LONGEST = 4_000  # characters of a reply; more only where the brief has more to 
 
 
 class Unwritten(ResponderError):
-    """The model could not write the reply; '' where the user knows why. usage: what trying cost."""
+    """The model could not write the reply; '' if the user knows why. usage: the cost of trying."""
 
     def __init__(self, message: str, usage: Usage) -> None:
         super().__init__(message)

@@ -61,7 +61,7 @@ class CompleteTask(_Call):
 
 
 class LinkTasks(_Call):
-    """Say that a task comes after another, or no longer does. A circle is refused."""
+    """Say that a task comes after another, or no longer does. A cycle is refused."""
 
     task: str = Field(description="The task that has to wait.")
     after: str = Field(description="The task that has to be done first.")

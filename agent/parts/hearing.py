@@ -22,7 +22,7 @@ from taskloom.memory.tasks import TaskGraph
 from .calls import Done, carry_out, next_turn
 
 _KEPT = ("turn", "question", "focus", "asked", "spent")  # of the graph's state, from one run to the next
-_TOLD = "told"
+_REPORT = "told"  # as it is called in states that are stored
 
 
 def hear(given: Mapping[str, Any], runtime: Runtime[Any], services: Services) -> dict[str, Any]:
@@ -34,12 +34,12 @@ def hear(given: Mapping[str, Any], runtime: Runtime[Any], services: Services) ->
         services: what reads, grounds and changes, see `listen`.
 
     Returns:
-        Plain data: the changed tasks as a write of `plan`, by id; `heard`, for `told` and for the next run.
+        Plain data: the changed tasks as a write of `plan`, by id; `heard`, for `report` and for the next run.
     """
     before = _thread(given)
     last = [one.id for one in takewhile(_human, reversed(given["messages"]))]
     if all(one in turn_of(before).read for one in last):
-        return {"heard": {**given["heard"], _TOLD: ""}} if told(given) else {}
+        return {"heard": {**given["heard"], _REPORT: ""}} if report(given) else {}
     after = listen(before, runtime, services)
     turn = turn_of(after)
     kept = {name: after[name] for name in _KEPT if name in after}  # type: ignore[literal-required]
@@ -49,12 +49,12 @@ def hear(given: Mapping[str, Any], runtime: Runtime[Any], services: Services) ->
         for key, node in after["tasks"].items()
         if node is not before["tasks"].get(key)
     }
-    return {"heard": {**plain(kept), _TOLD: tell}, **({"plan": changed} if changed else {})}
+    return {"heard": {**plain(kept), _REPORT: tell}, **({"plan": changed} if changed else {})}
 
 
-def told(state: Mapping[str, Any]) -> str:
-    """What came of the words with which the run under way began, and what they leave to be asked; or ''."""
-    return str((state.get("heard") or {}).get(_TOLD, ""))
+def report(state: Mapping[str, Any]) -> str:
+    """What was done for the words that the present run began with, and what to ask on them; or ''."""
+    return str((state.get("heard") or {}).get(_REPORT, ""))
 
 
 def carry_out_once(
@@ -64,7 +64,7 @@ def carry_out_once(
 
     What `carry_out` itself finds to be so already is not looked for here.
     """
-    why = _done_by_words(state, graph, name, args) if told(state) else ""
+    why = _done_by_words(state, graph, name, args) if report(state) else ""
     return Done(graph, f"refused: {why}", refused=True) if why else carry_out(graph, name, args, turn)
 
 
@@ -85,7 +85,7 @@ def _thread(given: Mapping[str, Any]) -> State:
     A question that the agent did not pass on is not open: the user has answered something else.
     """
     state = models(dict(given.get("heard") or {}))
-    state.pop(_TOLD, None)
+    state.pop(_REPORT, None)
     tasks = tasks_in(given.get("plan") or {})
     turn, latest = turn_of(state), next_turn(TaskGraph(tasks)) - 1
     state["turn"] = turn.model_copy(update={"number": max(turn.number, latest)})

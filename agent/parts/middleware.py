@@ -32,7 +32,7 @@ from taskloom.memory.tasks import TaskGraph, TaskNode
 
 from .calls import CALLS, next_turn
 from .channel import PLAN, Todo, called, joined, todos
-from .hearing import carry_out_once, hear, told
+from .hearing import carry_out_once, hear, report
 from .prompt import plan_prompt
 
 
@@ -116,7 +116,7 @@ class TaskMemoryMiddleware(AgentMiddleware[TaskMemoryState, Any, Any]):
         said = next(
             (str(one.text) for one in reversed(request.messages) if isinstance(one, HumanMessage)), ""
         )
-        text = plan_prompt(_plan(request.state), said, self.budget, told(request.state))
+        text = plan_prompt(_plan(request.state), said, self.budget, report(request.state))
         before = request.system_message.content_blocks if request.system_message is not None else []
         content: list[Any] = [*before, {"type": "text", "text": f"\n\n{text}" if before else text}]
         return request.override(system_message=SystemMessage(content=content))

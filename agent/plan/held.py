@@ -156,7 +156,7 @@ def tasks_told_by(graph: TaskGraph, said: Sequence[str], *, before: int) -> list
 
     before: only messages of turns before this one count.
     """
-    index, phrase = graph.index(_stems_told), f" {' '.join(said)} "
+    index, phrase = graph.index(_stems_said), f" {' '.join(said)} "
     keys = min((index.get(word, ()) for word in said), key=len, default=())
     told = (graph[key] for key in sorted(keys, key=made_at))
     return [
@@ -165,7 +165,7 @@ def tasks_told_by(graph: TaskGraph, said: Sequence[str], *, before: int) -> list
     ]  # fmt: skip
 
 
-def _stems_told(node: TaskNode) -> frozenset[str]:
+def _stems_said(node: TaskNode) -> frozenset[str]:
     return frozenset().union(*(_stems_of(state.said).split() for state in node.states()))
 
 

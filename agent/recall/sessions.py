@@ -59,7 +59,7 @@ class Sessions:
 
     def __init__(self) -> None:
         self._open: OrderedDict[tuple[str, str], Session] = OrderedDict()
-        self._last_told: OrderedDict[tuple[str, str], int] = OrderedDict()  # the last turn told
+        self._last_turns: OrderedDict[tuple[str, str], int] = OrderedDict()  # summarised last
         self._guard = Lock()
 
     def seen(
@@ -78,7 +78,7 @@ class Sessions:
                 other.elsewhere += 1
                 if other.elsewhere in (1, LEFT):
                     left.append(other)
-            fresh = [turn for turn in turns if turn.turn > self._last_told.get(key, 0)]
+            fresh = [turn for turn in turns if turn.turn > self._last_turns.get(key, 0)]
             before = self._open.pop(key, None)
             if not fresh:
                 return None, left
@@ -101,9 +101,9 @@ class Sessions:
         """All turns of a session are told."""
         with self._guard:
             self._open.pop(session.key, None)
-            self._last_told[session.key] = session.turns[-1].turn
-            if len(self._last_told) > KNOWN:
-                self._last_told.popitem(last=False)
+            self._last_turns[session.key] = session.turns[-1].turn
+            if len(self._last_turns) > KNOWN:
+                self._last_turns.popitem(last=False)
 
     def drop(self, user: str | None = None) -> list[Session]:
         """Take out the open sessions of a user, or all."""

@@ -27,6 +27,8 @@ class AnswerContext:
         if near:
             return [answers.NOTHING_ABOUT(about=quoted(about, 60)), *map(self.names.state, near)]
         found = [answers.NOTHING_ABOUT_YET(about=quoted(about, 60)) if about else answers.EMPTY_PLAN()]
+        if about and self.names.brief:
+            return found
         roots = self.graph.parts(None)
         if roots and about:
             tasks, parts = [self.names.short(root) for root in roots], self.graph.parts(roots[0].id)
@@ -46,7 +48,7 @@ class AnswerContext:
         entries = [self.names.entry(node, open_too=mixed) for node in tops]
         if len(entries) <= INLINE:
             text = join(entries) if heading or len(entries) > 1 else entries[0]
-            return [answers.TOLD_UNDER(heading=heading, text=text) if heading else sentence(text)]
+            return [answers.UNDER_HEADING(heading=heading, text=text) if heading else sentence(text)]
         opening = sentence(heading).rstrip(".") + ":" if heading else answers.IN_ALL(count=len(entries))
         return [opening, bullets(entries)]
 

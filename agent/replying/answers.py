@@ -22,6 +22,9 @@ from .verdicts import claim_reply
 _PRESENT = frozenset({"list", "summary", "left", "next", "needs", "dependents", "count"})
 """Kinds of question that only a task of the plan has an answer to."""
 
+LISTED = _PRESENT - {"next", "needs"}
+"""Kinds of question that a list answers, however long it is."""
+
 _BESIDE = (_PRESENT - {"count"}) | {"history"}
 """Kinds of question that may suppose something beside what they ask for."""
 

@@ -137,7 +137,7 @@ def summary_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode])
             open_parts = [e for e in contents if e.endswith("(open)")]
             closed = [e for e in contents if e not in open_parts]
             text = "; ".join(filter(None, [", ".join(closed), ", ".join(open_parts)]))
-            found.append(answers.TOLD_UNDER(heading=heading, text=text))
+            found.append(answers.UNDER_HEADING(heading=heading, text=text))
     return found
 
 
@@ -152,7 +152,7 @@ def count_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -
     parts = [part for one in asked for part in context.graph.parts(one.id)]
     countable = any(part.value is None or context.names.is_member(part) for part in parts)
     if len(asked) == 1 and not countable and (so_far := context.names.so_far(asked[0])):
-        return [answers.TOLD_UNDER(heading=context.names.full(asked[0]), text=so_far)]
+        return [answers.UNDER_HEADING(heading=context.names.full(asked[0]), text=so_far)]
     if len(nodes) == 1 and answer.question.value != THESE and re.search(r"\d", nodes[0].value or ""):
         return [context.names.state(nodes[0])]
     if len(nodes) == 1 and answer.question.value != THESE and (inside := context.graph.parts(nodes[0].id)):
@@ -202,4 +202,4 @@ def _parts_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) 
         return [sentence(f"one: {the(title_of(whole))}{f' ({series(contents)})' if contents else ''}")]
     number = NUMBERS[len(nodes)] if len(nodes) < len(NUMBERS) else str(len(nodes))
     entries_ = series([context.names.entry(node) for node in nodes])
-    return [answers.TOLD_UNDER(heading=number, text=entries_)]
+    return [answers.UNDER_HEADING(heading=number, text=entries_)]

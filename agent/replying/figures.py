@@ -282,14 +282,14 @@ def number_of_words(text: str) -> Decimal | None:
 def resolved(figure: Figure, today: date | None) -> Iterator[Figure]:
     """A date as it is, and in the other forms it has: with its weekday and its year, as days from today."""
     yield figure
-    if (day := _day_meant(figure, today)) is not None:
+    if (day := _calendar_day(figure, today)) is not None:
         shift = (day - today).days if today else None
         yield Figure(
             "date", figure.text, 0, 0, None, None, day.month, day.day, day.year, day.weekday(), shift
         )
 
 
-def _day_meant(figure: Figure, today: date | None) -> date | None:
+def _calendar_day(figure: Figure, today: date | None) -> date | None:
     if figure.month and figure.day and figure.year:
         return _day(figure.year, figure.month, figure.day)
     if today is None:

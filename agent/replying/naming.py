@@ -31,6 +31,9 @@ MANY = 20
 FEW = 3
 """The members of a kind that a reply names which has to be short."""
 
+NARROW = 75
+"""The characters of what a task holds, in a reply that has to be short."""
+
 INLINE = 8
 """More entries than this are given as a bullet list, one a line."""
 
@@ -49,10 +52,13 @@ _UNDONE = re.compile(r"\b(?:not|no|left|missing|remain(?:s|ing)?|to|more|without
 
 
 class Names:
-    """How to call the tasks of one graph; untold: ids of those that are not told as parts of others."""
+    """How to call the tasks of one graph.
 
-    def __init__(self, graph: TaskGraph, *, untold: Collection[str] = ()) -> None:
-        self.graph, self.untold = graph, untold
+    untold: ids of those that are not told as parts of others. brief: whether the reply has to be short.
+    """
+
+    def __init__(self, graph: TaskGraph, *, untold: Collection[str] = (), brief: bool = False) -> None:
+        self.graph, self.untold, self.brief = graph, untold, brief
         self._kinds: dict[str, Counter[str]] = {}
 
     def is_member(self, node: TaskNode) -> bool:
@@ -145,7 +151,7 @@ class Names:
         name = the(title_of(node)) if self.is_member(node) else self.full(node)
         if node.value is None or same(node.value, node.title):
             return sentence(f"{name} {be(name)}{now} {STATUS[node.status]}{after}")
-        if names(node.title, node.value) or is_action(node.title):
+        if names(node.title, node.value) or name.startswith('"'):  # nothing that can be a subject
             return sentence(f"{name}:{now} {value_of(node)}{after}")
         return sentence(f"{name} {be(name)}{now} {value_of(node)}{after}")
 
@@ -155,10 +161,10 @@ class Names:
         if not node.active:
             end = "was put on hold" if node.status == "inactive" else "was removed from the plan"
             return sentence(f"{self.with_value(node)} {end} in turn {node.turn}")
-        contents = self.contents(node)
+        contents = self.in_brief(node) if self.brief else series(self.contents(node))
         value = "" if node.value is None or same(node.value, node.title) else value_of(node)
         if contents and not value:
-            return sentence(f"{name}: {series(contents)}")
+            return sentence(f"{name}: {contents}")
         stale = " (to be checked, since something it depends on changed)" if node.stale_since else ""
         if node.status == "done":
             return sentence(f"{name} {be(name)} done{f': {value}' if value else ''}{stale}")
@@ -166,7 +172,7 @@ class Names:
             place = the(title_of(self.graph[node.parent]))
             return sentence(f"{name} {be(name)} in {place}")
         note = (" (to be confirmed)" if node.status == "proposed" else "") + stale
-        more = f"; {series(contents)}" if contents else ""
+        more = f"; {contents}" if contents else ""
         return self.says(node, "", note + more)
 
     def so_far(self, node: TaskNode) -> str:
@@ -199,6 +205,11 @@ class Names:
         if len(contents) <= width:
             return contents
         return join(self.contents(node, most=FEW, deep=False), limit=MANY, width=width)
+
+    def in_brief(self, node: TaskNode) -> str:
+        """What a task holds where there is little room: the first of it, or where that is long its number."""
+        contents, parts = self.contents_within(node, NARROW), len(self.graph.parts(node.id))
+        return contents if len(contents) <= 2 * NARROW else f"{parts} parts" if parts > 1 else "one part"
 
     def contents(self, node: TaskNode, *, most: int = MANY, deep: bool = True) -> list[str]:
         """The entries of a task's parts, members of one kind together: 'participants Alice and Bob'.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from taskloom.agent.language import answers
 from taskloom.agent.language.wording import clip, the, title_of, value_of, you_said
@@ -36,14 +37,16 @@ def history_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode])
     found = []
     for node in nodes[:INLINE]:
         states = [state for state in node.states() if state.op not in _MARKS]
-        lines: list[str] = []
-        for state, following in zip(states, [*states[1:], None], strict=True):
-            if following is None or (state.value, state.status) != (following.value, following.status):
-                lines.append(_past(state, last=following is None))
-        entries = lines[-INLINE:]
-        turn, said = _reason(node)
-        words = f" (in turn {turn} {you_said(said, 120)})" if said and len(states) > 1 else ""
-        task, all_of_it = context.names.full(node), f"{', '.join(entries)}{words}"
+        differs = [
+            state
+            for state, following in pairwise(states)
+            if (state.value, state.status) != (following.value, following.status)
+        ]
+        told = len(states) > 1 and states[-1].said and not context.names.brief
+        why = f"; {you_said(states[-1].said, 120)}" if told else ""
+        lines = [f"it was {_stood(state)} (turn {state.turn})" for state in differs]
+        lines.append(f"now it is {_stood(states[-1])} (since turn {states[-1].turn}{why})")
+        task, all_of_it = context.names.full(node), ", ".join(lines[-INLINE:])
         if node.value is None or len(lines) < 2:
             found.append(answers.STATES(task=task, states=all_of_it))
         else:
@@ -57,10 +60,9 @@ def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{number} times")
 
 
-def _past(state: Revision, *, last: bool) -> str:
-    """One state of a task in a narration: 'it was Lyon (turn 2)', 'it is Paris (since turn 6)'."""
-    value = clip(state.value) if state.value is not None and state.active else STATUS[state.status]
-    return f"now it is {value} (since turn {state.turn})" if last else f"it was {value} (turn {state.turn})"
+def _stood(state: Revision) -> str:
+    """What a task said in one state: its value, or how it stood."""
+    return clip(state.value) if state.value is not None and state.active else STATUS[state.status]
 
 
 def before_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> list[str]:
@@ -118,6 +120,8 @@ def _began_before(context: AnswerContext, node: TaskNode) -> list[str]:
         return []
     name = context.names.full(node)
     since = answers.SO_SINCE(task=name, value=clip(node.value or ""), turn=first.turn)
+    if context.names.brief:
+        return [since]
     return [since, answers.YOU_SAID(turn=whole.turn, cause=f"{you_said(whole.said, 120)}.")]
 
 
@@ -193,9 +197,11 @@ def _split_story(context: AnswerContext, whole: TaskNode) -> list[str]:
     split = min(part.states()[0].turn for part in parts)
     contents = series(context.names.contents(whole))
     if any(part.active for part in parts):
+        contents = context.names.in_brief(whole) if context.names.brief else contents
         return [answers.WAS_SPLIT(task=the(name), turn=split, parts=contents)]
     merged = max(part.turn for part in parts)
-    one = answers.ONE_NOW_WITH(task=name, contents=contents) if contents else answers.ONE_NOW(task=name)
+    told = bool(contents) and not context.names.brief
+    one = answers.ONE_NOW_WITH(task=name, contents=contents) if told else answers.ONE_NOW(task=name)
     return [one, answers.SPLIT_AND_MERGED(count=len(parts), split=split, merged=merged)]
 
 

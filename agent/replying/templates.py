@@ -29,10 +29,11 @@ from taskloom.agent.turn.brief import Brief
 from taskloom.agent.turn.calls import is_rerun_offer
 from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.state import Turn
+from taskloom.memory.claims import Answer
 from taskloom.memory.operations import Check, Clarify, Update, names
 from taskloom.memory.tasks import TaskNode
 
-from .answers import answer_pieces
+from .answers import LISTED, answer_pieces
 from .changes import Changes
 from .checking import faults_of
 from .naming import INLINE, Names
@@ -72,19 +73,35 @@ class _Reply:
         room = LONGEST - sum(len(piece) + 1 for piece in (*notes, *asked))
         lines = Changes(self._without(given), self.graph, untold).pieces(room)
         lines += self._tool_runs() + self._earlier()
-        known = {one.answer: one for one in self.turn.known}
-        answers = () if self.turn.earlier else self.brief.answers or self.turn.answers
-        acted = any(run.status == "done" for run in self.turn.tool_runs)
-        for n, answer in enumerate(answers):
-            if acted and (not answer.tasks or answer.question.slot):
-                continue  # what tools gave answers what the tasks could not
-            if n not in known or not known[n].instead:
-                lines += answer_pieces(answer, self.graph, self.names)
-            lines += known[n].lines if n in known else ()
+        lines += self._answers(room - sum(len(line) + 1 for line in lines))
         if not lines and any(step.act == "no" for step in self.turn.steps):
             lines.append(replies.ALL_RIGHT())
         lines += asked
         return list(dict.fromkeys([*notes, *(lines or [self._small_talk()])]))
+
+    def _answers(self, room: int) -> list[str]:
+        """The answers to the questions; where they exceed the room, those that are no list are shortened."""
+        answers = () if self.turn.earlier else self.brief.answers or self.turn.answers
+        found = self._answered(answers)
+        whole = len(answers) == 1 and answers[0].question.kind == "value" and bool(answers[0].tasks)
+        if whole or sum(len(piece) + 1 for piece in found) <= room:
+            return found  # of a whole task the value is all that it holds
+        return self._answered(answers, brief=True)
+
+    def _answered(self, answers: Sequence[Answer], *, brief: bool = False) -> list[str]:
+        """The answers, with what long-term memory knows beside them or instead."""
+        short = Names(self.graph, brief=True) if brief else self.names
+        known = {one.answer: one for one in self.turn.known}
+        acted = any(run.status == "done" for run in self.turn.tool_runs)
+        found: list[str] = []
+        for n, answer in enumerate(answers):
+            if acted and (not answer.tasks or answer.question.slot):
+                continue  # what tools gave answers what the tasks could not
+            if n not in known or not known[n].instead:
+                called = self.names if answer.question.kind in LISTED else short
+                found += answer_pieces(answer, self.graph, called)
+            found += known[n].lines if n in known else ()
+        return list(dict.fromkeys(found))
 
     def _without(self, given: AbstractSet[str]) -> Turn:
         """The turn without the changes that results caused: opened tasks, results out of date."""

@@ -1,4 +1,4 @@
-"""Checkpoints on disk: compressed, and the latest of a thread kept warm."""
+"""Checkpoints on disk: compressed, with a cache of the latest ones of the threads used last."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _SIGNS = (*{module.encode() for module, _ in _FORMER}, *map(ormsgpack.packb, _FO
 
 
 class CompactSerializer(JsonPlusSerializer):
-    """JsonPlusSerializer that compresses, and knows where types stood in older versions.
+    """JsonPlusSerializer that compresses, and finds types under the names they had in older versions.
 
     Payloads without the mark of compression are read as they are, so a database written with the plain
     serializer can be opened.
     """
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        """Serialise, and compress what is worth it."""
+        """Serialise, and compress payloads that are long enough."""
         kind, data = super().dumps_typed(obj)
         if len(data) < _WORTH_IT:
             return kind, data
@@ -97,7 +97,7 @@ register_serde_event_listener(_note)
 
 
 def _moved(payload: bytes) -> bytes:
-    """A payload with types named by where they stand now, and channels by what they are called now."""
+    """A payload with former names of types and channels replaced by the present ones."""
 
     def extension(code: int, data: bytes) -> ormsgpack.Ext:
         return ormsgpack.Ext(code, _moved(data))
@@ -116,8 +116,8 @@ class WarmSaver(SqliteSaver):
     """SqliteSaver that remembers, for the threads used last, what their delta channels held.
 
     A turn then replays the writes of the turn before, and not all those since the last snapshot. A checkpoint
-    that does not follow the remembered one (another process went on, time travel) is read as ever. Dicts and
-    lists are handed out as copies, tasks are frozen; messages are shared, and nobody may change them.
+    that does not follow the remembered one (another process wrote, time travel) is read from the database.
+    Dicts and lists are returned as copies, tasks are frozen; messages are shared and must not be changed.
     """
 
     def __init__(self, connection: sqlite3.Connection, *, locks: Path | None = None) -> None:

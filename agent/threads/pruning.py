@@ -1,7 +1,7 @@
-"""Which checkpoints of a thread can go, and what the oldest that stay have to hold then.
+"""Which checkpoints of a thread can be deleted, and what the oldest remaining ones need to hold then.
 
-A checkpoint holds of a delta channel only what changed, and is read by replaying those before it. To delete
-these would empty the channel without a word. So the oldest that stay are given the whole value first.
+A checkpoint holds only the changes of a delta channel, and is read by replaying the checkpoints before it.
+Deleting these would silently empty the channel, so the oldest remaining ones get the whole value first.
 """
 
 from __future__ import annotations
@@ -46,37 +46,37 @@ DELETIONS = (
 
 
 class SharedThreadError(RuntimeError):
-    """Several users spoke in the thread, before threads had an owner; only its old turns tell who."""
+    """Several users spoke in the thread before threads had an owner; only its old turns record who."""
 
     def __init__(self, thread: str) -> None:
         super().__init__(
-            f"several users spoke in thread {thread!r} before threads had an owner: it stays whole, as only"
-            " its old turns tell who has to be forgotten with whom"
+            f"several users spoke in thread {thread!r} before threads had an owner: it is not pruned, as only"
+            " its old turns record whose words are to be forgotten"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """What stays: the latest turns, or those since a time; the latest one always. One of them is given."""
+    """What to keep: the latest turns, or those since a time, always at least one. Exactly one is given."""
 
     turns: int | None = None
     since: datetime | None = None
 
 
 class Size(NamedTuple):
-    """How many checkpoints a thread has, and the bytes of these and of what belongs to them."""
+    """How many checkpoints a thread has, and their bytes, with the writes and blobs that belong to them."""
 
     checkpoints: int
     bytes: int
 
     def less(self, other: Size) -> Size:
-        """What is more here than there."""
+        """This size minus another one."""
         return Size(self.checkpoints - other.checkpoints, self.bytes - other.bytes)
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What went of a thread, or would go. turns: that it can still be taken back to."""
+    """What was deleted of a thread, or would be. turns: how many it can still go back to."""
 
     thread: str
     turns: int

@@ -243,7 +243,7 @@ class Threads:
 
     @contextmanager
     def lock(self, thread: str) -> Iterator[None]:
-        """Hold a thread: nobody else in this or another process works on it meanwhile.
+        """Hold a thread, so that no other run in this or another process works on it within the block.
 
         Raises:
             ThreadNameError: a thread cannot be called so.
@@ -262,7 +262,7 @@ class Threads:
 
     @contextmanager
     def still(self, thread: str, wait: float | None = None) -> Iterator[None]:
-        """No turn runs on a thread meanwhile. One that waits for an approval does not run.
+        """Hold a thread while no turn runs on it; a turn that waits for an approval does not run.
 
         wait: seconds, in place of the usual ones.
 
@@ -286,7 +286,7 @@ class Threads:
         return sorted(found, key=lambda info: info.used, reverse=True)
 
     def place(self, thread: str) -> Place:
-        """Where the graph keeps a thread."""
+        """The place of a thread in the graph's saver."""
         return Place(self.saver, thread)
 
     def _title(self, thread: str) -> str:
@@ -312,7 +312,7 @@ class Threads:
             self._shelf.cleared(thread)
 
     def prune(self, thread: str, keep: Keep, *, dry: bool = False) -> Pruned:
-        """Delete old checkpoints of a thread; killed midway, all of them are there or none.
+        """Delete old checkpoints of a thread: all of them, or none if the process is killed midway.
 
         Its state is as before, with all messages and the whole history of its tasks. Only going back to
         former states is lost.
@@ -342,21 +342,21 @@ class Threads:
         return any(one.checkpoint["channel_values"].get("owner") for one in found if one)
 
     def beginning(self, thread: str) -> str:
-        """The id of the oldest checkpoint of a thread; it is another one once it was pruned."""
+        """The id of the oldest checkpoint of a thread; pruning changes it."""
         return next((checkpoint for _, checkpoint in self._shelf.beginnings(thread)), "")
 
     def compact(self) -> None:
-        """Take what was deleted off the disk: no byte of it stays in files of ours."""
+        """Remove deleted data from the disk: no byte of it stays in our files."""
         self._shelf.compact()
 
 
 class _Lock:
-    """A lock that can be referred to weakly."""
+    """A lock that weak references can point to."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
 
 
 def run_config(thread: str, **more: str) -> RunnableConfig:
-    """What a run on a thread is configured with."""
+    """The configuration of a run on a thread."""
     return {"configurable": {"thread_id": thread, "checkpoint_ns": "", **more}}

@@ -1,4 +1,4 @@
-"""Threads on disk: SQLite checkpoints, one run at a time on a thread, and the talk itself.
+"""Threads on disk: SQLite checkpoints, one run at a time on a thread, and the dialogue itself.
 
 A turn is written when it ends (`durability="exit"`), before it is acknowledged: a process killed in the
 middle of a turn loses that turn and no other.
@@ -50,7 +50,7 @@ class UndecidedError(RuntimeError):
 
 
 class Taskloom:
-    """Threads one can talk in; for the command line, scripts and tests.
+    """Threads to talk in; for the command line, scripts and tests.
 
     One object may be used from several threads of execution; turns on one thread come one after the other.
     """
@@ -66,7 +66,7 @@ class Taskloom:
     ) -> Taskloom:
         """Open the threads under the home of the settings, with services that the settings ask for.
 
-        kept: whether the home stays; see `default_services`.
+        kept: whether the home will be used again; see `default_services`.
         """
         given = given or settings()
         if services is None:  # first: a file with tools may be broken
@@ -82,7 +82,7 @@ class Taskloom:
         self.close()
 
     def close(self) -> None:
-        """Close the databases; nothing is lost without it."""
+        """Close the databases; nothing is lost if it is not called."""
         if self.longterm is not None:
             self.longterm.close()
         if self.tools is not None:
@@ -91,7 +91,7 @@ class Taskloom:
 
     @property
     def beside(self) -> Usage:
-        """What models have cost beside the turns so far, for long-term memory; whole when this is closed."""
+        """What models have cost for long-term memory, outside of turns; complete once this is closed."""
         return self.longterm.usage if self.longterm else Usage()
 
     def talk(
@@ -103,7 +103,7 @@ class Taskloom:
         ask: Ask | None = None,
         show: Show | None = None,
     ) -> Turn:
-        """One turn: what the user says, and what became of it. It is on disk when this returns.
+        """One turn: the user's words and what was made of them. It is on disk when this returns.
 
         Args:
             utterance: the user's words.
@@ -193,7 +193,7 @@ class Taskloom:
         return self._turn(_resume(decision), thread, context, ask, show)
 
     def state(self, thread: str = "main") -> StateSnapshot:
-        """The state of a thread, as LangGraph gives it; read anew if the thread was pruned meanwhile."""
+        """The state of a thread, as LangGraph gives it; read again if the thread was pruned meanwhile."""
         while True:
             beginning = self._threads.beginning(thread)
             found = self.graph.get_state(run_config(thread))
@@ -211,7 +211,7 @@ class Taskloom:
         return ThreadExport.of(graph, values.get("messages", ()), values.get("focus", ())).to_json()
 
     def check_access(self, thread: str, context: Context) -> None:
-        """See to it that whoever talks may do so in a thread, before anything of it is shown.
+        """Check that a user may talk in a thread, before anything of it is shown.
 
         Raises:
             ForeignThreadError: it is another user's.
@@ -219,7 +219,7 @@ class Taskloom:
         check_owner(context.speaker, thread, self._threads.place(thread).owner())
 
     def speakers(self, thread: str) -> tuple[str, ...]:
-        """Who spoke in a thread, the first one first: several users could before threads had an owner."""
+        """The users who spoke in a thread, in order; older threads, without an owner, may have several."""
         return self._threads.place(thread).speakers()
 
     def threads(self) -> list[ThreadInfo]:

@@ -80,7 +80,7 @@ class Answer(NamedTuple):
     why: str = ""
 
     def __str__(self) -> str:
-        """The answer with the times of its frames, or why there is none."""
+        """The answer with the times of its frames, or the reason why there is none."""
         if self.text is None:
             return f"Not answered: {self.refused or self.why}; looked at: {self._frames()}."
         return self.text + (f" [{', '.join(map(clock, self.times_ms))}]" if self.times_ms else "")
@@ -115,7 +115,7 @@ def no_range(start_ms: int, end_ms: int, length_ms: int) -> ToolError:
     if start_ms >= length_ms:
         wrong = f"{start} is not before the end of the recording"
     else:
-        wrong = f"{start} to {end} is no range: the first time has to be before the second"
+        wrong = f"{start} to {end} is not a range: the first time has to be before the second"
     return ToolError(f"{wrong}; it is {length} long, so all of it is 00:00 to {length}")
 
 

@@ -199,7 +199,7 @@ def _av() -> Any:
 
 @contextmanager
 def opened(path: Path, limits: Limits) -> Iterator[File]:
-    """A file as FFmpeg sees it; what goes wrong inside is told with its name."""
+    """A file opened by FFmpeg; errors inside the block are raised with its name."""
     av = _av()
     try:
         data = FileIO(path, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
@@ -271,7 +271,7 @@ def resampler(rate: int) -> Any:
 
 
 def _pictured(file: File) -> Any:
-    """The stream of pictures that move; None if there is none: the cover of a song is not one."""
+    """The stream of moving pictures; None if there is none. The cover of a song does not count."""
     streams = file.streams.video
     return next((one for one in streams if not one.disposition & one.disposition.attached_pic), None)
 

@@ -115,9 +115,11 @@ def _asked(client: OpenAI, model: str, name: str, data: bytes) -> list[_Part]:
             " TASKLOOM_TRANSCRIPTION and OPENAI_BASE_URL"
         ) from error
     except ValidationError as error:
-        raise ToolError(f"what {model} gave is no transcription: check TASKLOOM_TRANSCRIPTION") from error
+        raise ToolError(
+            f"the answer of {model} is not a transcription: check TASKLOOM_TRANSCRIPTION"
+        ) from error
     if parsed.segments is None and parsed.text.strip():
-        raise ToolError(f"{model} tells no times: use a model that gives segments, such as whisper-1")
+        raise ToolError(f"{model} gives no times: use a model that gives segments, such as whisper-1")
     return parsed.segments or []
 
 
@@ -129,7 +131,7 @@ def _pieces(path: Path) -> Iterator[Piece]:
             yield from _of_wav(path)
             return
         if path.suffix.lower() not in SUFFIXES:
-            raise ToolError(f"{path} is no sound that can be sent: {', '.join(sorted(SUFFIXES))} can be")
+            raise ToolError(f"{path} is not sound of a kind that can be sent: {', '.join(sorted(SUFFIXES))}")
         if size > REQUEST_BYTES:
             raise ToolError(
                 f"{path} has more than {REQUEST_BYTES // 1_000_000} MB: save its sound as WAV, which is sent"
@@ -151,7 +153,7 @@ def _of_wav(path: Path) -> Iterator[Piece]:
                 data = sound.readframes(longest)
                 frames = len(data) // (form.nchannels * form.sampwidth)
                 if not frames:
-                    raise ToolError(f"{path} ends before it says so: save it again")
+                    raise ToolError(f"{path} is cut off: save it again")
                 if at + frames < form.nframes:
                     frames = _quietest(data, form.nchannels, form.sampwidth, rate, frames)
                 piece = BytesIO()
@@ -161,7 +163,7 @@ def _of_wav(path: Path) -> Iterator[Piece]:
                 yield at * 1000 // rate, "sound.wav", piece.getvalue()
                 at += frames
     except (wave.Error, EOFError) as error:
-        raise ToolError(f"{path} is no WAV that can be read ({error}): save it as 16-bit PCM") from error
+        raise ToolError(f"{path} is not a readable WAV file ({error}): save it as 16-bit PCM") from error
 
 
 def _quietest(data: bytes, channels: int, width: int, rate: int, frames: int) -> int:

@@ -87,7 +87,7 @@ def _said(
     () where nothing tells it, and there are pictures to remember.
 
     Raises:
-        ToolError: nothing tells it, and there are none.
+        ToolError: neither a text track nor an endpoint gives it, and there are no pictures.
     """
     tracks = [one for one in subtitles(file) if one.lines] if info.subtitles else []
     if tracks:
@@ -106,6 +106,6 @@ def _said(
 
 def _no_transcript(file: Path, more: str) -> ToolError:
     return ToolError(
-        f"nothing tells what is said in {file}: give its transcript with --transcript, or set"
+        f"there is no transcript of {file}: give one with --transcript, or set"
         f" TASKLOOM_TRANSCRIPTION to a model that transcribes{more}"
     )

@@ -108,12 +108,12 @@ def milliseconds(text: str | None) -> int | None:
     """A time such as 12:40 or 1:02:03; None for none.
 
     Raises:
-        ToolError: it is no such time.
+        ToolError: the text is not a time of this form.
     """
     if text is None:
         return None
     if re.fullmatch(r"(?:\d{1,3}:[0-5]?\d|\d{1,3}):[0-5]\d", text) is None:
-        raise ToolError(f"{text[:40]!r} is no time: write 12:40 or 1:02:03")
+        raise ToolError(f"{text[:40]!r} is not a time: write 12:40 or 1:02:03")
     *more, minutes, seconds = map(int, text.split(":"))
     return ((sum(more) * 60 + minutes) * 60 + seconds) * 1000
 
@@ -122,9 +122,9 @@ def range_ms(text: str) -> Range:
     """A range such as 01:30-02:10, 58:00- (to the end) or -0:20 (from the beginning).
 
     Raises:
-        ToolError: it is no such range.
+        ToolError: the text is not a range of this form.
     """
     start, parted, end = text.partition("-")
     if not parted or not (start.strip() or end.strip()):
-        raise ToolError(f"{text[:40]!r} is no range: write 01:30-02:10, 58:00- or -0:20")
+        raise ToolError(f"{text[:40]!r} is not a range: write 01:30-02:10, 58:00- or -0:20")
     return milliseconds(start.strip() or None), milliseconds(end.strip() or None)

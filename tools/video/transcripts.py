@@ -164,7 +164,7 @@ def _cues(rows: Rows, name: str) -> Iterator[tuple[int, Line]]:
         row, text = rows[at]
         if (cue := _CUE.fullmatch(text)) is None:
             raise _broken(
-                name, row, f"{text.strip()[:60]!r} is no time", "write 00:12:40.000 --> 00:12:43.500"
+                name, row, f"{text.strip()[:60]!r} is not a time", "write 00:12:40.000 --> 00:12:43.500"
             )
         body = [text for _, text in rows[at + 1 : after]]
         if after <= len(rows):
@@ -219,7 +219,7 @@ def _event(columns: list[str], rest: str, name: str, row: int) -> Line:
     times = []
     for column in ("start", "end"):
         if (found := re.fullmatch(_STAMP, values[column].strip())) is None:
-            raise _broken(name, row, f"{values[column].strip()[:40]!r} is no time", "write 0:12:40.50")
+            raise _broken(name, row, f"{values[column].strip()[:40]!r} is not a time", "write 0:12:40.50")
         times.append(_ms(found, "a", name, row))
     text = "" if _DRAWING.search(values["text"]) else _tidy(_BREAK.sub(" ", values["text"]))
     who = _tidy(values.get("name", values.get("actor", "")))
