@@ -1,18 +1,32 @@
 """What a model reads is done where the user's words ask for it, and proposed where they do not."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
 import pytest
+from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import SecretStr
 
+from taskloom.agent.graph.build import build_graph
+from taskloom.agent.graph.services import Services, Voice
+from taskloom.agent.grounding.asking_first import unsaid_and_unasked
 from taskloom.agent.grounding.exact import ground_exactly
-from taskloom.agent.language.wording import NOT_SAID
+from taskloom.agent.language.wording import LEFT_OUT, NOT_SAID
+from taskloom.agent.models.chat import ModelSettings
+from taskloom.agent.models.openai import OpenAIModel
+from taskloom.agent.models.responder import ModelResponder
 from taskloom.agent.reading.local import Local, packaged
 from taskloom.agent.reading.vouched import Vouched
+from taskloom.agent.replying.templates import TemplateResponder
+from taskloom.agent.settings import Style
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.agent.turn.steps import Detail, Step
-from taskloom.memory.operations import Add, Clarify, apply
+from taskloom.memory.operations import Add, Clarify, Update, apply
 from taskloom.memory.tasks import TaskGraph
+from tests.openai_server import OpenAIServer, Say
 
 
 @cache
@@ -129,3 +143,50 @@ def test_what_was_proposed_is_not_said_by_the_question() -> None:
     assert question.question == f"{NOT_SAID}set the hotel to Evil Inn?"
     later = replace(view(), question=question, exchanges=(("Add Ann", question.question),))
     assert Vouched(Says(read), local()).read("no, Friday", later).steps[-1].proposed == (read,)
+
+
+HELD = step("set", task="t2", value="Evil Inn")
+ASKED_FIRST: tuple[tuple[str, Step, str], ...] = (
+    ("Cancel the yacht", step("remove", target="yacht"), "yacht"),
+    ("Is the date Saturday?", step("set", task="t3", value="Saturday"), "Shall I set the date to Saturday?"),
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[OpenAIModel]:
+    """One that writes replies, and says nothing in them of what was left out."""
+    with OpenAIServer([Say("One question first.")]) as server:
+        yield OpenAIModel(ModelSettings("test", SecretStr("any"), server.url, patience=5))
+
+
+@pytest.mark.parametrize("style", ["template", "model"])
+@pytest.mark.parametrize(("said", "read", "asks"), ASKED_FIRST)
+def test_what_is_not_asked_about_is_told(
+    said: str, read: Step, asks: str, style: Style, model: OpenAIModel
+) -> None:
+    """A turn asks one question; what else the user did not say is neither done nor passed over."""
+    template = TemplateResponder()
+    voice = Voice(Vouched(Says(read, HELD), local()), ModelResponder(model) if style == "model" else template)
+    graph = build_graph(
+        Services(lambda _: voice, template, style, check=lambda reply, brief: ()),
+        checkpointer=InMemorySaver(),
+    )
+    config: RunnableConfig = {"configurable": {"thread_id": "one"}}
+    graph.invoke({"load": plan().to_json()}, config)
+    turn = graph.invoke({"messages": [HumanMessage(said)]}, config)["turn"]
+    assert turn.question is not None
+    assert asks in turn.question.question
+    told = f"{LEFT_OUT}set the hotel to Evil Inn."
+    asked = "One question first." if style == "model" else turn.question.question
+    assert turn.reply.split() == f"{told} {asked}".split()
+    assert graph.get_state(config).values["tasks"]["t2"].value == "Ritz"
+
+
+def test_what_is_asked_about_is_not_told_twice() -> None:
+    asked, other = (
+        Clarify(question=f"{NOT_SAID}set the hotel to {name}?", choices=(Update(task="t2", value=name),))
+        for name in ("Evil Inn", "Ritz")
+    )
+    assert unsaid_and_unasked((asked,), asked) == ""
+    assert unsaid_and_unasked((Clarify(question="Which one?"),), None) == ""
+    assert unsaid_and_unasked((asked, other), asked) == f"{LEFT_OUT}set the hotel to Ritz."

@@ -16,7 +16,7 @@ from langgraph.errors import NodeError
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from taskloom.agent.grounding.asking_first import joined_proposal, question_before
+from taskloom.agent.grounding.asking_first import joined_proposal, question_before, unsaid_and_unasked
 from taskloom.agent.language.statements import statements
 from taskloom.agent.language.wording import clip, join
 from taskloom.agent.plan.kinds import asked_key, offered_roots
@@ -243,6 +243,7 @@ def brief_of(state: State, context: Context, services: Services) -> Brief:
     """Everything that the reply of a turn may use."""
     turn, graph = turn_of(state), _graph_meant(state)
     known = turn.earlier or turn.known  # told as it is: no model is to make anything of it
+    unasked = unsaid_and_unasked(turn.operations, turn.question)
     return Brief(
         utterance=turn.utterance,
         graph=graph,
@@ -252,7 +253,7 @@ def brief_of(state: State, context: Context, services: Services) -> Brief:
             *(render(graph[key]) for key in turn.facts),
             *(render_revision(graph[key], index) for key, index in turn.former),
         ),
-        note=" ".join(filter(None, (turn.note, _left_out(turn)))),
+        note=" ".join(filter(None, (turn.note, unasked, _left_out(turn)))),
         style="template" if known else context.reply_style or services.replies,
         exchanges=last_exchanges(state.get("messages", [])),
         now=services.clock(),

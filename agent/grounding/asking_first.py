@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from taskloom.agent.language.wording import DID_YOU_MEAN, clip, join, the, title_of
+from taskloom.agent.language.wording import DID_YOU_MEAN, LEFT_OUT, NOT_SAID, clip, join, the, title_of
 from taskloom.memory.operations import Check, Clarify, Operation
 from taskloom.memory.tasks import TaskGraph
 
@@ -73,13 +73,31 @@ def only_asks(utterance: str) -> bool:
 def question_before(
     operations: Sequence[Operation], utterance: str, graph: TaskGraph
 ) -> tuple[Operation, ...]:
-    """The operations of a turn; what would change something on a mere question becomes a question back."""
+    """The operations of a turn; what would change something on a mere question becomes a question back.
+
+    What the user did not say stays a question of its own behind it.
+    """
     changes = tuple(one for one in operations if not isinstance(one, Check | Clarify))
     if not changes or not only_asks(utterance):
         return tuple(operations)
     kept = tuple(one for one in operations if isinstance(one, Check))
     question = f"You asked, so I changed nothing. Shall I {describe_operations(changes, graph)}"
-    return (*kept, Clarify(said=utterance[:300], question=f"{question}?", options=("yes",), choices=changes))
+    asked = Clarify(said=utterance[:300], question=f"{question}?", options=("yes",), choices=changes)
+    return (*kept, asked, *_unsaid(operations))
+
+
+def unsaid_and_unasked(operations: Sequence[Operation], question: Clarify | None) -> str:
+    """What the operations of a turn propose that the user did not say and that is not asked about either.
+
+    A turn asks one question, the first one. question: what it asks. Returns a sentence, '' for nothing.
+    """
+    left = [one.question for one in _unsaid(operations) if one != question]
+    return f"{LEFT_OUT}{join(one.removeprefix(NOT_SAID).rstrip('?') for one in left)}." if left else ""
+
+
+def _unsaid(operations: Iterable[Operation]) -> list[Clarify]:
+    """The questions whether to do what the user did not say."""
+    return [one for one in operations if isinstance(one, Clarify) and one.question.startswith(NOT_SAID)]
 
 
 def joined_proposal(operation: Operation, before: Clarify, graph: TaskGraph) -> Operation:

@@ -21,6 +21,7 @@ TOO_MUCH = "That is more than I can take in at once, so I changed nothing. Could
 _SAID_IN_RECORDING = re.compile(r"\[(?P<at>[\d:]+)-[\d:]+\] (?:(?P<who>.+?) )?said: (?P<words>.*)", re.DOTALL)
 DID_YOU_MEAN = "Did you mean: "  # begins what is proposed instead of done
 NOT_SAID = "You did not say this, so I ask first. Shall I "  # the same, where it does not stand in the words
+LEFT_OUT = "You did not say this, so I left it out: "  # the same, where something else is asked first
 
 
 def word_set(text: str) -> frozenset[str]:

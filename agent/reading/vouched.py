@@ -15,7 +15,16 @@ from difflib import get_close_matches
 from functools import cached_property
 
 from taskloom.agent.language.foreign import foreign
-from taskloom.agent.language.values import NUMBER_WORDS
+from taskloom.agent.language.referring import (
+    ALL,
+    ALL_BUT,
+    IN_FIGURES,
+    ME,
+    OF_A_WORD,
+    SPOKEN_OF,
+    THE_SAME,
+    YES_OR_NO,
+)
 from taskloom.agent.language.wording import NOT_SAID
 from taskloom.agent.turn.reading import Interpreter, Reading, View
 from taskloom.agent.turn.steps import Act, Step
@@ -46,25 +55,8 @@ _GOING: tuple[Act, ...] = ("done", "remove", "hold")
 _BACK: tuple[Act, ...] = ("back", "resume", "reopen", "undo", "redo")
 _LINKS: tuple[Act, ...] = ("need", "unneed", "share")
 _NEAR = 6  # tasks in focus that words about what was before may be about without naming them
-_IN_WORDS = (0.5, 1, 1.5, 2, 7, 14, 15, 30, 45)  # numbers of a change that a word has: "an hour", "a week"
-_NUMBERS = {**NUMBER_WORDS, "thousand": 1000, "k": 1000, "million": 10**6, "lakh": 10**5, "crore": 10**7}
-
-_ALL = re.compile(
-    r"\b(?:all|both|each|every\w*|rest|whole|others?|those|these|them|except|any\w*|nothing)\b", re.IGNORECASE
-)
-_EXCEPT = re.compile(r"\b(?:except\w*|but|bar|only|just|apart|than|besides|without)\b", re.IGNORECASE)
-_POINTS = re.compile(
-    r"\b(?:it|its|that|this|ones?|thing|he|she|him|her|his|hers|they|their|theirs|you|mine)\b", re.IGNORECASE
-)
-_SAME = re.compile(
-    r"\b(?:same|swap\w*|switch\w*|exchange\w*|other\w*|both|each|again|back|too|also|instead|usual|first"
-    r"|original\w*|before|earlier|old|last|stays?|keeps?|so|neither|either)\b",
-    re.IGNORECASE,
-)
-_ME = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ourselves|i?ll)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[:.]\d+)?")
 _DAYS, _MONTHS = frozenset(map(stem, WEEKDAYS)), frozenset(map(stem, MONTHS))
-_TRUTH = ("yes", "no", "done", "true", "false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +150,10 @@ class Words:
         if step.act in _LINKS:
             made = self._mine | _words(" ".join(one.title or "" for one in steps))
             ends = (step.target, *(one.value for one in step.items))
-            return any(_names(one, made) for one in ends) or bool(_ALL.search(self._own))
+            return any(_names(one, made) for one in ends) or bool(ALL.search(self._own))
         if step.act == "only":
             named = [_names(one.value, self._mine) for one in step.items]
-            return all(named) or (any(named) and bool(_ALL.search(self._own)))
+            return all(named) or (any(named) and bool(ALL.search(self._own)))
         if step.act not in (*_GOING, "back", "resume", "reopen"):
             return True
         if node is None:
@@ -178,10 +170,10 @@ class Words:
             return False  # what is replaced goes by its name
         said = _words(asking)
         named = {one.id for one in self._graph.active if one.id != node.id and _named(one, self._graph, said)}
-        if _ALL.search(asking) and (not named or _EXCEPT.search(asking)):
+        if ALL.search(asking) and (not named or ALL_BUT.search(asking)):
             return True
         beside = any(one.act == step.act and one.task in named for one in steps)
-        return not beside and node.id in self._view.focus and bool(_POINTS.search(asking))
+        return not beside and node.id in self._view.focus and bool(SPOKEN_OF.search(asking))
 
     # ---- what is brought in ------------------------------------------------------------------------
 
@@ -190,13 +182,13 @@ class Words:
         if step.title and not self._title(step.title):
             return False
         if step.act == "assign" and fold(step.value or "") in SPEAKER:
-            return bool(_ME.search(self._own))
+            return bool(ME.search(self._own))
         if step.act == "replace" and not (step.task or self._point_or_name(step.old or "")):
             return False
         if step.act == "shift":
             numbers = _NUMBER.findall(step.value or "")
             return all(
-                float(one.replace(":", ".")) in _IN_WORDS or self._stands(one, None) for one in numbers
+                float(one.replace(":", ".")) in OF_A_WORD or self._stands(one, None) for one in numbers
             )
         if step.act in _LINKS:
             return all(one.task is not None or self._title(one.value) for one in step.items)
@@ -204,7 +196,7 @@ class Words:
         return all(self._stands(value, node) for value in _values(step))
 
     def _point_or_name(self, told: str) -> bool:
-        return _names(told, self._mine) or bool(_POINTS.search(self._own))
+        return _names(told, self._mine) or bool(SPOKEN_OF.search(self._own))
 
     def _title(self, title: str) -> bool:
         """Whether a name for something new is made of the words, half of it at least."""
@@ -221,7 +213,7 @@ class Words:
         unsaid = len(left) - len(worked)
         if not found or unsaid < len(said) or (worked and not unsaid):
             return True
-        return fold(value) in _TRUTH or self._is_anothers(value)
+        return fold(value) in YES_OR_NO or self._is_anothers(value)
 
     def _former(self, node: TaskNode | None) -> frozenset[str]:
         """The words of what a value takes the place of, and of what that is called."""
@@ -237,7 +229,7 @@ class Words:
             sought in (fold(state.value or ""), fold(state.title))
             for node in self._graph.values() for state in node.states()
         )  # fmt: skip
-        return held and bool(_SAME.search(self._own) or _names(value, self._mine))
+        return held and bool(THE_SAME.search(self._own) or _names(value, self._mine))
 
     def _works_out(self, word: str, former: frozenset[str]) -> bool:
         """Whether a number, or each of a time's, is what one said makes of another one or of one before.
@@ -295,7 +287,7 @@ def _alike(one: str, other: str) -> bool:
 
 def _words(text: str) -> frozenset[str]:
     """The words of a text that carry its content, numbers as digits."""
-    text = re.sub(r"[a-z]+", lambda found: str(_NUMBERS.get(found[0], found[0])), fold(written_out(text)))
+    text = re.sub(r"[a-z]+", lambda found: str(IN_FIGURES.get(found[0], found[0])), fold(written_out(text)))
     return frozenset(word for word in words(text) if word not in STOP and word not in SPEAKER)
 
 

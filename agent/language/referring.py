@@ -1,0 +1,30 @@
+"""Words that say what is meant without naming it: all, all but some, "it", "the same", the speaker. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from .values import NUMBER_WORDS
+
+ALL = re.compile(
+    r"\b(?:all|both|each|every\w*|rest|whole|others?|those|these|them|except|any\w*|nothing)\b", re.IGNORECASE
+)
+ALL_BUT = re.compile(r"\b(?:except\w*|but|bar|only|just|apart|than|besides|without)\b", re.IGNORECASE)
+SPOKEN_OF = re.compile(
+    r"\b(?:it|its|that|this|ones?|thing|he|she|him|her|his|hers|they|their|theirs|you|mine)\b", re.IGNORECASE
+)
+"""What points to something that was spoken of before."""
+THE_SAME = re.compile(
+    r"\b(?:same|swap\w*|switch\w*|exchange\w*|other\w*|both|each|again|back|too|also|instead|usual|first"
+    r"|original\w*|before|earlier|old|last|stays?|keeps?|so|neither|either)\b",
+    re.IGNORECASE,
+)
+"""What says that a value is another task's, or was there before."""
+ME = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ourselves|i?ll)\b", re.IGNORECASE)
+
+IN_FIGURES = {**NUMBER_WORDS, "thousand": 1000, "k": 1000, "million": 10**6, "lakh": 10**5, "crore": 10**7}
+"""Words for numbers, each with its number."""
+OF_A_WORD = (0.5, 1, 1.5, 2, 7, 14, 15, 30, 45)
+"""Numbers of a change that has a word and no figure: "an hour", "a week"."""
+YES_OR_NO = ("yes", "no", "done", "true", "false")
+"""Values that say whether something is so."""
