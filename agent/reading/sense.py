@@ -86,6 +86,8 @@ def _is_no_title(one: Operation, named: int) -> bool:
         return True
     if len(told) < 2 or told[:2] in (["at", "least"], ["at", "most"]):
         return False
+    if told[0] == "next" and re.match(r"(?:week|month|year|term|season)['’]?s?$", told[1]):
+        return False  # "next week's rota"
     return told[0] in _LEADING | _TELLING or (named < 2 and bool(_POINTING_BACK & {*told}))
 
 

@@ -11,6 +11,7 @@ from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import has_former, is_person_slot, is_slot
 from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause
+from taskloom.memory.present import bare_name, is_person
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
@@ -39,6 +40,11 @@ _MOVED = (
 
 class AskedSlots(Reckoning):
     """Slots that are asked for."""
+
+    def _having_day(self, day: str, node: TaskNode) -> TaskNode | None:
+        """Who of a plan has a day, of whom that is found: the person, or their days."""
+        near = (node, self.graph.get(node.parent or "")) if kind_of(day) == "date" else ()
+        return next((one for one in near if one is not None and is_person(bare_name(one))), None)
 
     def _once_named(self, node: TaskNode, slot: str) -> TaskNode | None:
         """The slot of that name, in a task or else in its plan, that was something else before."""

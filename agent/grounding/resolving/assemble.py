@@ -22,7 +22,7 @@ from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.steps import Detail, Step
-from taskloom.memory.operations import Check, Operation
+from taskloom.memory.operations import Check, Clarify, Operation
 from taskloom.memory.present import bare_name
 from taskloom.memory.tasks import TaskNode
 
@@ -109,7 +109,10 @@ def assemble_each(
             if key not in known:
                 known[key] = grounder.copy()
                 _carry_out(known[key], clause, clauses)
-            if any(not isinstance(one, Check) for one in known[key].operations[len(grounder.operations) :]):
+            if any(
+                not isinstance(one, Check | Clarify)
+                for one in known[key].operations[len(grounder.operations) :]
+            ):
                 before.append(grounder)
             grounder = known[key]
         yield grounder.assembled()

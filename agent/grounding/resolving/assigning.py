@@ -8,15 +8,19 @@ from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.wording import entries, join
 from taskloom.agent.language.words import infinitive
 from taskloom.agent.plan.held import slots_saying, tasks_named
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause, Mention
+from taskloom.agent.turn.steps import Detail
+from taskloom.memory.present import bare_name, is_person
 from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import WEEKDAYS
 
 from .owning import Owning
-from .plain import asked_of, one, right_before
+from .plain import asked_of, items_of, one, right_before
 from .scoring import NAMED, POINTING, SURE, bare, content
 
 _WORK_OF = re.compile(
@@ -28,6 +32,9 @@ _POINTS_AT_ONE = re.compile(r"it|that|this|them|those", re.IGNORECASE)
 _SEVERAL = frozenset(("them", "these", "those", "they"))
 _VERB_OF_HIS = re.compile(r"[a-z]{2,}s", re.IGNORECASE)
 _OF_THINGS = re.compile(r"(?:the|an?|my|our|your|his|her|their|its|all|both|some|two|three)\s", re.IGNORECASE)
+
+
+_DAY = re.compile(rf"\b(?:{'|'.join(WEEKDAYS)})\b", re.IGNORECASE)
 
 
 def _is_name(text: str) -> bool:
@@ -60,8 +67,10 @@ class Assigning(Owning):
             names_of = [one for one in clause.all("V") if _is_name(one.text)]
             spans = (replace(one, role="P") if one in names_of else one for one in clause.mentions)
             clause = replace(clause, mentions=tuple(spans))
-        clause = _with_verbs(clause)
+        clause = self._with_days(_with_verbs(clause))
         whole, people = self.place(clause), self._people(clause)
+        if len({who.value for who in people}) == 1 and self._on_days(clause, people[0].value, whole):
+            return
         names = [bare(span.text) for span in clause.all("T") or clause.all("I")]
         if names and people and (theirs := self._work_of(names[0])):
             for slot in theirs:
@@ -87,6 +96,73 @@ class Assigning(Owning):
                 self._act("set", task=target.id, details=tuple(people))
             for told in self._details(clause):
                 self._set_one(target, told, clause, named=bool(clause.all("S")))
+
+    def _with_days(self, clause: Clause) -> Clause:
+        """A clause in which days that nothing in the plan is called are when somebody has something."""
+        spans = (
+            replace(one, role="V") if one.role in "TI" and self._is_day(one.text) else one
+            for one in clause.mentions
+        )
+        return replace(clause, mentions=tuple(spans))
+
+    def _is_day(self, words_of: str) -> bool:
+        """Whether words are a day, or several, that nothing in the plan is called."""
+        return kind_of(words_of) == "date" and self.which(bare(words_of)) is None
+
+    def _on_days(self, clause: Clause, person: str, whole: TaskNode | None) -> bool:
+        """Whether somebody has days of a plan among others: 'Gemma is on Monday, Sunita on Wednesday'."""
+        spans, named = clause.all("V"), clause.all("TI")
+        if (held := self._day_of_another(named)) is not None:
+            before, day = held
+            if before.parent is None or self.graph[before.parent].title.lower() == person.lower():
+                return True
+            plan = self.graph[before.parent].parent
+            self._set_days(before.parent, plan, [one for one in entries(before.value or "") if one != day])
+            self._set_days(person, plan, [*self._days_of(person, plan), day])
+            return True
+        if named or clause.all("S") or not spans or any(kind_of(one.text) != "date" for one in spans):
+            return False
+        topic = whole or self.topic()
+        if topic is None or len(_DAY.findall(self.said)) < 2:
+            return False
+        above = self._above_people(self.task_of(topic)) or topic
+        self._set_days(person, above.id, [day for one in spans for day in entries(bare(one.text))])
+        return True
+
+    def _day_of_another(self, named: Sequence[Mention]) -> tuple[TaskNode, str] | None:
+        """The day of a plan that is named, as it stands in what somebody has there: the slot, and the day."""
+        said = bare(named[0].text).lower() if len(named) == 1 and kind_of(named[0].text) == "date" else ""
+        found = [
+            (slot, day)
+            for slot in self.graph.active
+            if said and slot.parent and is_person(bare_name(self.graph[slot.parent]))
+            for day in entries(slot.value or "") if day.lower() == said
+        ]  # fmt: skip
+        return found[0] if len(found) == 1 else None
+
+    def _days_of(self, person: str, plan: str | None) -> list[str]:
+        """The days that somebody has in a plan."""
+        own = self._member(person, plan)
+        held = (part for part in self.graph.parts(own.id) if part.name == "date") if own is not None else ()
+        return [day for part in held for day in entries(part.value or "")]
+
+    def _member(self, person: str, plan: str | None) -> TaskNode | None:
+        inside = self.graph.parts(plan)
+        return next((one for one in inside if person in (one.id, one.title)), None)
+
+    def _set_days(self, person: str, plan: str | None, days: Sequence[str]) -> None:
+        """Give somebody in a plan just these days; who has none left is not in it any more."""
+        own = self._member(person, plan)
+        if not days:
+            if own is not None:
+                self._act("remove", task=own.id)
+            return
+        if own is None:
+            self._act("add", within_task=plan, items=items_of([person], kind="participant"))
+            own = self._member(person, plan)
+        if own is not None:
+            told = Detail(slot="date", value=join(days, limit=len(days)))
+            self._act("set", task=own.id, details=(told,))
 
     def _to_give(self, name: str, whole: TaskNode | None, clause: Clause) -> TaskNode:
         """What somebody gets by its name, made where there is none."""

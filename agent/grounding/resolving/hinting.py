@@ -50,6 +50,10 @@ class Hinting(Joining):
             return None
         clause = self.clause
         act = clause.act if clause is not None else ""
+        if act in ("remove", "hold", "done"):  # what has left is no name of what came with it
+            left = self.best(mention, gone=True)
+            if left is not None and left.named > 0.99:
+                return None
         told = {
             self.task_of(node).id
             for node in tasks_told_by(self.graph, content(mention), before=self.view.turn)

@@ -27,6 +27,13 @@ _WHO = re.compile(
     re.IGNORECASE,
 )
 _EARLIER = re.compile(r"\b(?:last|previous|earlier|yesterday|undo|before that|first)\b", re.IGNORECASE)
+_OF_THE_ACT = re.compile(r"(?:cancel|remov|delet|chang|undo)\w*", re.IGNORECASE)  # 'cancel the cancelling'
+_LEFT = re.compile(  # 'cancel the fans. no, leave them', 'fans stay'
+    r"(?:(?:no|nah|wait|actually|sorry|oh|hang on|hold on)\b[\s,.!-]*)*(?:(?:please )?(?:leave|keep) "
+    r"(?:it|them|that|those|these)(?: (?:in|on|be|alone|there|as (?:it is|they are)))?"
+    r"|(?P<name>(?:the |my |our )?[\w' -]+?) (?:can |should )?stays?(?: (?:in|on))?)[.!]*",
+    re.IGNORECASE,
+)
 _DOING = re.compile(
     r"(?:doing|having|throwing|holding|hosting|planning|organi[sz]ing|arranging)\s+(?:an?\s+|the\s+|some\s+)?(?=\S)",
     re.IGNORECASE,
@@ -351,9 +358,12 @@ def items_of(titles: Sequence[str], ids: Sequence[str] = (), kind: str = "item")
 
 def takes_back(clause: Clause, said: str) -> bool:
     """Whether a clause takes back what its own message said just before: 'no, leave it in'."""
+    if clause.act in ("chat", "no") and (left := _LEFT.fullmatch(clause.text.strip())) is not None:
+        return left["name"] is None or set(content(left["name"])) <= set(content(said))
     if clause.act != "undo" or clause.all("S") or _EARLIER.search(clause.text):
         return False
-    named = {word for span in clause.all("TIP") for word in content(bare(span.text))} - POINTING
+    spans = [span for span in clause.all("TIP") if not _OF_THE_ACT.fullmatch(bare(span.text))]
+    named = {word for span in spans for word in content(bare(span.text))} - POINTING
     return not named or bool(named & set(content(said)))
 
 

@@ -122,14 +122,15 @@ class Questions(AskedSlots):
         """One question: of one task, for one slot of it."""
         name, slot = self._name_asked(clause), self._slot_wanted(clause, kind)
         value = self._person(one(clause, "VPO")) or None
-        last = self.steps[-1] if self.steps else None
-        points = not slot and not value and set(name.lower().split()) <= POINTING
-        if kind in ("before", "history") and points and last is not None and last.act == "ask" and last.task:
-            self._act(
-                "ask", task=last.task, slot=last.slot, asked=Asked.model_validate({"kind": kind})
-            )  # 'and who was it before'
+        last, day = self.steps[-1] if self.steps and not (slot or value) else None, name
+        points = kind in ("before", "history") and set(name.lower().split()) <= POINTING
+        if points and last is not None and last.act == "ask" and last.task:
+            self._act("ask", task=last.task, slot=last.slot, asked=Asked.model_validate({"kind": kind}))
             return
         node, name, value = self._node_asked(clause, kind, name, value)
+        if kind == "who" and node is not None and (whose := self._having_day(day, node)) is not None:
+            self._act("ask", task=whose.id, asked=Asked(kind="value"))  # 'who is on Friday'
+            return
         if kind == "who" and (node is None or _NOBODY.search(clause.text)):
             if free := self._without_anybody(node) if _NOBODY.search(clause.text) else []:
                 for task in free:
