@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from taskloom.agent.grounding.resolving.assemble import assemble
@@ -334,3 +336,112 @@ def test_another_place_is_no_new_name_and_a_noun_is_kept() -> None:
     paint = turn(TaskGraph(), clause("task", "[T green paint], [S amount] [V two tins]"))
     brown = turn(paint, clause("replace", "[V brown paint] instead of [O green]"))
     assert lines(brown) == {"brown paint", "brown paint > amount: two tins"}
+
+
+# ---- another name of the same slot, counted things, all at once ---------------------------------------
+
+
+def test_what_changes_under_a_longer_name_is_the_slot_that_says_less() -> None:
+    loan = after(TaskGraph(), clause("task", "[T library loan], [S copies] [V 3], [S fine] [V $60]"))
+    new = turn(loan, clause("set", "the new [S number of copies] of [T the loan] is [V two]"))
+    assert lines(new) == {"library loan", "library loan > copies: 2", "library loan > fine: $60"}
+    altered = turn(
+        loan,
+        replace(clause("ask.value", "they've altered the [S late fine] of [T the loan]."), act="set"),
+        clause("set", "from now on it's [V $66]"),
+    )
+    assert lines(altered) == {"library loan", "library loan > copies: 3", "library loan > fine: $66"}
+
+
+def test_a_counted_thing_in_the_midst_of_a_list_is_one_of_it() -> None:
+    fair = after(TaskGraph(), clause("task", "[T congress] in [V May]"))
+    there = turn(fair, clause("add", "we need [I train tickets], [V two single rooms] and [I a locum]"))
+    assert lines(there) == {
+        "congress",
+        "congress > date: May",
+        "congress > train tickets",
+        "congress > two single rooms",
+        "congress > locum",
+    }
+
+
+def test_the_people_whom_something_new_begins_with_have_it() -> None:
+    said = clause("task", "Dr Patel and I are going to [T the congress] in [V Leeds]")
+    assert "congress > assignee: Dr Patel and me" in lines(turn(TaskGraph(), said))
+
+
+def test_one_of_them_is_asked_about() -> None:
+    fair = after(
+        TaskGraph(), clause("task", "[T fair] on [V 4 may]"), clause("task", "[T sale] on [V 5 may]")
+    )
+    assert lines(turn(fair, clause("set", "one of [T them] starts at [V nine]"))) == lines(fair)
+
+
+def test_a_value_is_exchanged_everywhere() -> None:
+    plans = after(
+        TaskGraph(),
+        clause("task", "[T tickets] for [V the 21st]"),
+        clause("task", "[T room] for [V the 21st]"),
+    )
+    there = turn(plans, clause("set", "change [O the 21st] to [V the 22nd] everywhere"))
+    assert lines(there) == {"tickets", "tickets > date: 22nd", "room", "room > date: 22nd"}
+
+
+def test_what_a_thing_says_of_itself_is_doubled() -> None:
+    sale = after(
+        TaskGraph(), clause("task", "[T sale]"), clause("add", "[W sale]: [I a float of 40 quid], [I pens]")
+    )
+    assert "sale > float of 80 quid" in lines(turn(sale, clause("shift", "[V double] [T the float]")))
+
+
+def test_some_of_several_are_how_far_it_is() -> None:
+    show = after(TaskGraph(), clause("task", "[T wash 14 kilts]"))
+    assert lines(turn(show, clause("done", "[T 7 kilts] washed"))) == {
+        "wash 14 kilts",
+        "wash 14 kilts > progress: 7 of 14 done",
+    }
+
+
+def test_a_yes_with_a_value_gives_it_too() -> None:
+    trip = after(TaskGraph(), clause("task", "[T trip] for [V two nights]"))
+    assert lines(turn(trip, clause("yes", "yes, for [V four nights]"))) == {
+        "trip",
+        "trip > duration: four nights",
+    }
+
+
+def test_what_is_left_after_all_stays() -> None:
+    fitting = after(
+        TaskGraph(), clause("task", "[T fitting]"), clause("add", "[W fitting]: [I fans], [I kimonos]")
+    )
+    for last in (
+        clause("chat", "no, leave them"),
+        clause("no", "no, leave them in"),
+        clause("chat", "fans stay"),
+    ):
+        assert lines(turn(fitting, clause("remove", "cancel [T the fans]"), last)) == lines(fitting)
+    gone = turn(fitting, clause("remove", "cancel [T the fans]"), clause("chat", "kimonos stay"))
+    assert lines(gone) == {"fitting", "fitting > kimonos"}
+
+
+def test_what_has_left_does_not_take_what_it_came_with_along() -> None:
+    fitting = after(TaskGraph(), clause("task", "[T fitting] with [I fans]"))
+    gone = turn(fitting, clause("remove", "cancel [T the fans]"))
+    assert lines(turn(gone, clause("remove", "cancel [T the fans]"))) == {"fitting"}
+
+
+def test_days_of_a_rota_are_its_peoples() -> None:
+    rota = turn(
+        TaskGraph(),
+        clause("task", "[T the rota]"),
+        clause("assign", "[P Gemma] is on [T Monday and Tuesday],"),
+        clause("assign", "[P Tracey] on [T Thursday and Friday]"),
+    )
+    days = {"rota > Gemma > date: Monday and Tuesday", "rota > Tracey > date: Thursday and Friday"}
+    assert days < lines(rota)
+    given = turn(rota, clause("assign", "[P Gemma] can have [T the Friday]"))
+    changed = {"rota > Gemma > date: Monday, Tuesday and Friday", "rota > Tracey > date: Thursday"}
+    assert changed < lines(given)
+    left = turn(given, clause("assign", "[P Bo] takes [T Thursday]"))
+    assert "rota > Tracey" not in lines(left)
+    assert "rota > Bo > date: Thursday" in lines(left)
