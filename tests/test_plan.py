@@ -959,6 +959,13 @@ def test_no_title_is_a_leftover_of_a_sentence(title: str) -> None:
     assert not makes_sense((Add(slot="task", title=title),), TaskGraph(), 1)
 
 
+def test_what_was_said_not_to_be_is_no_title_and_next_week_may_begin_one() -> None:
+    cake = Add(slot="task", title="cake", said="no, no cake")
+    assert not makes_sense((cake,), TaskGraph(), 1)
+    assert makes_sense((cake.model_copy(update={"said": "no, cake"}),), TaskGraph(), 1)
+    assert makes_sense((Add(slot="task", title="next week's rota"),), TaskGraph(), 1)
+
+
 @pytest.mark.parametrize(
     ("said", "text", "about"),
     [

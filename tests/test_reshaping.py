@@ -445,3 +445,27 @@ def test_days_of_a_rota_are_its_peoples() -> None:
     left = turn(given, clause("assign", "[P Bo] takes [T Thursday]"))
     assert "rota > Tracey" not in lines(left)
     assert "rota > Bo > date: Thursday" in lines(left)
+
+
+def test_what_is_put_in_goes_where_something_just_left() -> None:
+    launch = after(
+        TaskGraph(),
+        clause("task", "[T launch] on [V 4 may]"),
+        clause("add", "[W channels]: [I TikTok], [I newsletter]"),
+    )
+    there = turn(launch, clause("remove", "drop [T TikTok]"), clause("add", "and put in [I YouTube]"))
+    assert "launch > channels > YouTube" in lines(there)
+
+
+def test_what_goes_back_twice_in_a_message_goes_back_once() -> None:
+    party = after(TaskGraph(), clause("task", "[T party], [S theme] [V dinosaurs]"))
+    pirates = turn(party, clause("set", "[S theme] [V pirates]"))
+    there = turn(pirates, clause("back", "back to [V dinosaurs]."), clause("back", "go back to [T that]"))
+    assert "party > theme: dinosaurs" in lines(there)
+
+
+def test_at_least_is_no_place() -> None:
+    said = clause("task", "[T house], [V at least 3 bedrooms], in [V Oakville]")
+    assert lines(turn(TaskGraph(), said)) == {
+        "house", "house > detail: at least 3 bedrooms", "house > location: Oakville",
+    }  # fmt: skip

@@ -53,7 +53,7 @@ def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) ->
     ):
         return False
     named = sum(isinstance(one, Add) and one.value is None for one in operations)
-    if any(_is_no_title(one, named) or _is_no_slot(one) for one in operations):
+    if any(_is_no_title(one, named) or _is_no_slot(one) or _is_denied(one) for one in operations):
         return False
     if any(_is_no_person(one, graph) or _is_no_measure(one, graph) for one in operations):
         return False
@@ -89,6 +89,14 @@ def _is_no_title(one: Operation, named: int) -> bool:
     if told[0] == "next" and re.match(r"(?:week|month|year|term|season)['’]?s?$", told[1]):
         return False  # "next week's rota"
     return told[0] in _LEADING | _TELLING or (named < 2 and bool(_POINTING_BACK & {*told}))
+
+
+def _is_denied(one: Operation) -> bool:
+    """Whether something is added that was said not to be: 'no, no cake'."""
+    if not isinstance(one, Add) or one.value is not None or not one.title:
+        return False
+    denied = rf"\b(?:no|without|not) (?:(?:an?|the|any) )?{re.escape(one.title.lower())}\b"
+    return re.search(denied, one.said.lower()) is not None
 
 
 def _is_no_slot(one: Operation) -> bool:

@@ -256,7 +256,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             or self.place(clause)
             or (self.meant(one(clause, "T")) if one(clause, "T") else None)
         )
-        whole = whole or (self._container() if not one(clause, "TW") else None)
+        whole = whole or (self._just_left() or self._container() if not one(clause, "TW") else None)
         if clause.all("S") and not clause.all("V"):
             named = bool(clause.all("TW"))
             whole = self._list_named(one(clause, "S"), whole if named else self.whole_spoken_of())
@@ -304,6 +304,13 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             if own:
                 found.append((span, self._details(replace(clause, mentions=own))))
         return found
+
+    def _just_left(self) -> TaskNode | None:
+        """The list in a plan that this message has just taken something out of: 'drop the tea, add milk'."""
+        last = self.steps[-1] if self.steps else None
+        gone = self.graph.get(last.task or "") if last is not None and last.act == "remove" else None
+        within = self.graph.get(gone.parent or "") if gone is not None and is_member(gone) else None
+        return within if within is not None and within.parent is not None else None
 
     def _read_set(self, clause: Clause) -> None:
         if not clause.all("VC"):

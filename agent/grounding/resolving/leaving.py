@@ -217,9 +217,7 @@ class Leaving(Owning):
             for node in self.each(clause, roles="TI"):
                 self._act("set", task=node.id, details=(told,))
             return
-        if (some := self._some_of_them(clause)) is not None:
-            node, told = some
-            self._act("set", task=node.id, details=(told,))
+        if self._done_in_part(clause):
             return
         done = {node.id: node for node in self._meant_done(clause)}
         self._act_on("done", done.values())
@@ -302,6 +300,8 @@ class Leaving(Owning):
         node = self.meant(named, slots=True, gone=None, within=self.place(clause))
         if node is None:
             raise Doubt("What should be as it was?")
+        if set(named.lower().split()) <= POINTING and any(step.act == "back" for step in self.steps):
+            return  # 'Mia wants the dinosaurs back. Go back to that': once
         node = self._slot_back(node, clause)
         if not named and not clause.all("V") and not has_former(node):
             node = self._changed_last(node)

@@ -331,7 +331,7 @@ def slot_by_words(before: str, value: str) -> str:
     if re.search(r"\bin\s+$", before, re.IGNORECASE) and re.fullmatch(r"[A-Z][\w'’-]+", value):
         return "location"  # a town, as it is called where a request is taken apart
     if re.search(r"\b(?:at|in|to|near)\s+(?:the\s+|my\s+|our\s+)?$", before, re.IGNORECASE) or re.match(
-        r"(?:at|in|near)\s", value, re.IGNORECASE
+        r"(?:at(?! (?:least|most)\b)|in|near)\s", value, re.IGNORECASE
     ):
         return "place"
     return "detail"

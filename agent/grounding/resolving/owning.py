@@ -30,15 +30,17 @@ from .scoring import POINTING, bare, content
 class Owning(Giving):
     """What belongs to a task, by its name."""
 
-    def _some_of_them(self, clause: Clause) -> tuple[TaskNode, Detail] | None:
-        """A task that counts more than is said to be done of it, with how far it is: '7 kilts' of 14."""
+    def _done_in_part(self, clause: Clause) -> bool:
+        """Whether a task counts more than is said to be done of it; it is told how far it is: 7 of 14."""
         spans = clause.all("TI")
         number = values.number_of(bare(spans[0].text)) if len(spans) == 1 else None
         node = self.meant(bare(spans[0].text)) if number is not None else None
         whole = values.number_of(node.title) if node is not None and not is_slot(node) else None
         if node is None or number is None or whole is None or not 0 < number < whole:
-            return None
-        return node, Detail(slot="progress", value=f"{number} of {whole} done")
+            return False
+        told = Detail(slot="progress", value=f"{number} of {whole} done")
+        self._act("set", task=node.id, details=(told,))
+        return True
 
     def _act(self, act: str, **fields: object) -> None:
         """As `Fitting._act`.

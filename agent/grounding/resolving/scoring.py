@@ -35,7 +35,8 @@ POINTING = word_set(
     thing things whole one ones such mine yours which em theyre hes shes its"""
 )
 _LEAD = re.compile(
-    r"(?:(?:a|an|the|my|our|his|her|its|their|your|some|on|at|in|for|to|by|of|with|from|and)\s+)+(?=\S)",
+    r"(?:(?!at\s+(?:least|most)\b)"
+    r"(?:a|an|the|my|our|his|her|its|their|your|some|on|at|in|for|to|by|of|with|from|and)\s+)+(?=\S)",
     re.IGNORECASE,
 )
 SURE, NAMED = 1.2, 0.34  # a candidate scores this at least, and this part of the mention's words is in it
