@@ -351,7 +351,7 @@ def test_commands(invoke: Invoke, tmp_path: Path, subtests: pytest.Subtests) -> 
         (short := tmp_path / "short.txt").write_text("[00:01] Ana: Hello there.\n")
         done = invoke("add", short)
         assert "short.txt: remembering 1 of 1 scene\n" in done.stderr
-        assert ", 1 scene, Ana.\n" in done.stdout
+        assert ", one scene, Ana.\n" in done.stdout
         invoke("forget", "short.txt")
         told = json.loads(invoke("add", film, "--transcript", file, "--json").stdout)
         assert (told["name"], told["seconds"], told["replaced"]) == ("film.mp4", 772.0, [])

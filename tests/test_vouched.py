@@ -87,6 +87,7 @@ SAID: tuple[tuple[str, Step], ...] = (
      step("task", title="call plumber", details=(Detail(slot="date", value="Mon"),))),
     ("the tent can only be packed once the cake is baked",
      step("need", task="t4", target="tent", items=(Detail(slot="task", value="bake the cake", task="t6"),))),
+    ("Bo is out, broke his wrist. So four people.", step("remove", task="t5", target="Bo")),
     ("Bitte streich den Ritz, wir brauchen kein Hotel mehr", step("remove", task="t2", target="hotel")),
 )  # fmt: skip
 

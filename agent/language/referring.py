@@ -21,6 +21,13 @@ THE_SAME = re.compile(
 )
 """What says that a value is another task's, or was there before."""
 ME = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ourselves|i?ll)\b", re.IGNORECASE)
+IS_OUT = re.compile(
+    r"(?:['’]s|is|are|was|were|has|have)? ?(?:out|off sick|ill|sick|not coming|dropp\w+ out|left|leaving"
+    r"|pull\w+ out|back\w+ out|bail\w+)\b"
+    r"|(?:can(?:no|['’]?)t|can ?not|won['’]?t) (?:come|make it|be there|join)\b",
+    re.IGNORECASE,
+)
+"""What is said of somebody who is not in it any more: "Amir is out"."""
 
 IN_FIGURES = {**NUMBER_WORDS, "thousand": 1000, "k": 1000, "million": 10**6, "lakh": 10**5, "crore": 10**7}
 """Words for numbers, each with its number."""

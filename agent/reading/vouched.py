@@ -19,6 +19,7 @@ from taskloom.agent.language.referring import (
     ALL,
     ALL_BUT,
     IN_FIGURES,
+    IS_OUT,
     ME,
     OF_A_WORD,
     SPOKEN_OF,
@@ -122,8 +123,15 @@ class Words:
             return True
         told = step.act in ("yes", "shift", "back") and step.value and _words(step.value) <= self._said
         told = told or (step.act == "reopen" and wanted_again(self._own, self._view) is not None)
+        told = told or (step.act in ("remove", "hold") and self._is_out(step))
         asking = self._own if told else self._asking(step.act)
         return asking is not None and self._mean(step, asking, steps) and self._give(step)
+
+    def _is_out(self, step: Step) -> bool:
+        """Whether the words say of somebody by name that they are not in it any more."""
+        node = self._graph.get(step.task or "")
+        named = re.search(rf"\b{re.escape(node.title)}\b", self._own, re.IGNORECASE) if node else None
+        return named is not None and IS_OUT.match(self._own[named.end() :].lstrip()) is not None
 
     # ---- what is meant -----------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ _REASON = re.compile(
 )
 """What words that hold a reason have: a second sentence or part, or a word for one."""
 
+QUOTED, QUOTED_IN_BRIEF = 120, 40  # characters of what the user said
 _MARKS = frozenset({"stale", "link", "unlink"})
 """Operations that change what a task rests on, not what it is."""
 
@@ -42,8 +43,8 @@ def history_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode])
             for state, following in pairwise(states)
             if (state.value, state.status) != (following.value, following.status)
         ]
-        told = len(states) > 1 and states[-1].said and not context.names.brief
-        why = f"; {you_said(states[-1].said, 120)}" if told else ""
+        room = QUOTED_IN_BRIEF if context.names.brief else QUOTED
+        why = f"; {you_said(states[-1].said, room)}" if len(states) > 1 and states[-1].said else ""
         lines = [f"it was {_stood(state)} (turn {state.turn})" for state in differs]
         lines.append(f"now it is {_stood(states[-1])} (since turn {states[-1].turn}{why})")
         task, all_of_it = context.names.full(node), ", ".join(lines[-INLINE:])
@@ -122,7 +123,7 @@ def _began_before(context: AnswerContext, node: TaskNode) -> list[str]:
     since = answers.SO_SINCE(task=name, value=clip(node.value or ""), turn=first.turn)
     if context.names.brief:
         return [since]
-    return [since, answers.YOU_SAID(turn=whole.turn, cause=f"{you_said(whole.said, 120)}.")]
+    return [since, answers.YOU_SAID(turn=whole.turn, cause=f"{you_said(whole.said, QUOTED)}.")]
 
 
 def _gave_way(node: TaskNode, gone: Sequence[TaskNode]) -> str:
@@ -150,7 +151,7 @@ def why_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> 
     if said:
         told = answers.BECAUSE if said == BY_HAND or _REASON.search(said) else answers.NO_REASON_BUT
         asks = _ASKS_WHY.search(said) is not None  # it came with this very question
-        found = [answers.NO_REASON() if asks else told(turn=turn, cause=you_said(said, 120))]
+        found = [answers.NO_REASON() if asks else told(turn=turn, cause=you_said(said, QUOTED))]
     whole = _split_whole(context, nodes)
     if whole is not None:
         return [*found, *_split_story(context, whole)]
@@ -167,7 +168,7 @@ def why_reply(context: AnswerContext, answer: Answer, nodes: list[TaskNode]) -> 
 def _why_waiting(context: AnswerContext, node: TaskNode) -> list[str]:
     """What a task waits for, and the words that made it wait."""
     linked = next((state for state in reversed(node.states()) if state.op == "link"), node.states()[0])
-    return [context.waits(node), answers.YOU_SAID(turn=linked.turn, cause=you_said(linked.said, 120))]
+    return [context.waits(node), answers.YOU_SAID(turn=linked.turn, cause=you_said(linked.said, QUOTED))]
 
 
 def _cause_of(context: AnswerContext, nodes: Sequence[TaskNode], wanted: str) -> TaskNode:

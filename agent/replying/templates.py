@@ -98,10 +98,15 @@ class _Reply:
             if acted and (not answer.tasks or answer.question.slot):
                 continue  # what tools gave answers what the tasks could not
             if n not in known or not known[n].instead:
-                called = self.names if answer.question.kind in LISTED else short
+                called = self.names if self._asks_for_all(answer) else short
                 found += answer_pieces(answer, self.graph, called)
             found += known[n].lines if n in known else ()
         return list(dict.fromkeys(found))
+
+    def _asks_for_all(self, answer: Answer) -> bool:
+        """Whether a list is asked for: of things, or how far a task with parts is."""
+        whole = any(self.graph.parts(key) for key in answer.question.tasks if key in self.graph)
+        return answer.question.kind in LISTED or (answer.question.kind == "status" and whole)
 
     def _without(self, given: AbstractSet[str]) -> Turn:
         """The turn without the changes that results caused: opened tasks, results out of date."""

@@ -107,7 +107,7 @@ class Assigning(Owning):
 
     def _is_day(self, words_of: str) -> bool:
         """Whether words are a day, or several, that nothing in the plan is called."""
-        return kind_of(words_of) == "date" and self.which(bare(words_of)) is None
+        return _DAY.search(words_of) is not None and self.which(bare(words_of)) is None
 
     def _on_days(self, clause: Clause, person: str, whole: TaskNode | None) -> bool:
         """Whether somebody has days of a plan among others: 'Gemma is on Monday, Sunita on Wednesday'."""
