@@ -105,10 +105,10 @@ def refresh(warm: Warm, collection: Collection, size: int, named: int) -> None:
         if mark != warm.marks.get(key):
             changed[key] = mark, read_record(str(data["record"]))
     for batch in batches(tuple(changed), size):
-        found = collection.get(ids=list(batch), include=["embeddings"])
+        found = _vectors(collection.get(ids=list(batch), include=["embeddings"]))
         # One that was deleted just now is not among them; the stamp of who did it is still to come.
-        warm.corpus.put([changed[key][1] for key in found["ids"]], _vectors(found))
-        warm.marks.update({key: changed[key][0] for key in found["ids"]})
+        warm.corpus.put([changed[key][1] for key in found], _stacked(found))
+        warm.marks.update({key: changed[key][0] for key in found})
     if collection.count() != len(warm.corpus):
         left = set(collection.get(include=[])["ids"])
         gone = [key for key in warm.marks if key not in left]
@@ -120,19 +120,25 @@ def refresh(warm: Warm, collection: Collection, size: int, named: int) -> None:
 def _at_once(warm: Warm, collection: Collection, size: int) -> bool:
     """Reads all into an empty corpus by one call; where that is not all, False, and nothing is changed."""
     found = collection.get(limit=size, include=["metadatas", "embeddings"])
-    if len(found["ids"]) == size:
+    vectors = _vectors(found)
+    if len(found["ids"]) == size or len(vectors) < len(found["ids"]):
         return False
     records = [read_record(str(data["record"])) for data in found["metadatas"]]
-    warm.corpus.put(records, _vectors(found))
+    warm.corpus.put(records, _stacked(vectors))
     marks = (str(data.get("mark", "")) for data in found["metadatas"])
     warm.marks.update(zip(found["ids"], marks, strict=True))
     return True
 
 
-def _vectors(found: Mapping[str, Any]) -> Vector:
-    """The vectors [n, d] of n records; [0, 0] of none."""
-    count = len(found["ids"])
-    return np.array(found["embeddings"], np.float32).reshape(count, -1 if count else 0)
+def _vectors(found: Mapping[str, Any]) -> dict[str, Sequence[float]]:
+    """The vectors of records by id; of one that is being written or deleted a server may give none yet."""
+    pairs = zip(found["ids"], found["embeddings"] if found["ids"] else (), strict=True)
+    return {key: vector for key, vector in pairs if vector is not None and len(vector)}
+
+
+def _stacked(vectors: Mapping[str, Sequence[float]]) -> Vector:
+    """Vectors as one array [n, d]; [0, 0] of none."""
+    return np.array(list(vectors.values()), np.float32).reshape(len(vectors), -1 if vectors else 0)
 
 
 def _unknown(collection: Collection, marks: Mapping[str, str], named: int) -> dict[str, Mapping[str, Any]]:

@@ -22,7 +22,8 @@ from hypothesis import settings
 
 from taskloom.memory import store as store_module
 from taskloom.memory.embed import MiniLM, Vectors
-from taskloom.memory.records import Kind, Stream
+from taskloom.memory.ranking import Corpus
+from taskloom.memory.records import Fact, Kind, Stream
 from taskloom.memory.store import (
     AnyRecord,
     ChromaStore,
@@ -32,6 +33,7 @@ from taskloom.memory.store import (
     StoreBusyError,
     StoreError,
 )
+from taskloom.memory.warm import Warm, refresh, to_metadata
 from tests.chroma_server import ChromaServer, HashEmbedder, experience, fact, scene, unit
 
 FULL = settings().max_examples > 1000
@@ -832,3 +834,36 @@ def test_what_an_embedder_says_of_the_store_is_said_as_it_is() -> None:
 
     with pytest.raises(StoreError, match=r"^check TASKLOOM_EMBEDDINGS$"):
         InMemoryStore(Unreachable()).put("ann", [fact(1, "The hotel is by the sea")])
+
+
+class _Half:
+    """A collection of a server that has some records and not yet their vectors."""
+
+    def __init__(self, records: Sequence[Fact], late: Sequence[str]) -> None:
+        self.records = {one.id: to_metadata(one) for one in records}
+        self.late = set(late)
+
+    def count(self) -> int:
+        return len(self.records)
+
+    def get(self, ids: Any = None, where: Any = None, limit: Any = None, *, include: Any) -> dict[str, Any]:
+        known = set((where or {}).get("mark", {}).get("$nin", ()))
+        found = [
+            key for key, data in self.records.items()
+            if (ids is None or key in ids) and data["mark"] not in known
+        ][:limit]  # fmt: skip
+        vectors = [[] if key in self.late else [1.0, 0.0] for key in found]
+        return {"ids": found, "metadatas": [self.records[key] for key in found], "embeddings": vectors}
+
+
+@pytest.mark.parametrize("first", [(), ("f1",)])
+def test_a_record_whose_vector_is_still_to_come_is_read_when_it_has(first: tuple[str, ...]) -> None:
+    collection, warm = _Half([fact(1, "a"), fact(2, "b")], ["f1", "f2"]), Warm("", Corpus(), {})
+    refresh(warm, collection, 100, 10)
+    assert len(warm.corpus) == 0
+    collection.late = set(first)
+    refresh(warm, collection, 100, 10)
+    assert [one.id for one in warm.corpus.records()] == [key for key in ("f1", "f2") if key not in first]
+    collection.late = set()
+    refresh(warm, collection, 100, 10)
+    assert sorted(one.id for one in warm.corpus.records()) == ["f1", "f2"]
