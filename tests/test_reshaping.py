@@ -420,6 +420,7 @@ def test_what_is_left_after_all_stays() -> None:
         clause("chat", "fans stay"),
     ):
         assert lines(turn(fitting, clause("remove", "cancel [T the fans]"), last)) == lines(fitting)
+    assert lines(turn(fitting, clause("remove", "cancel [T the fans]. no, keep them"))) == lines(fitting)
     gone = turn(fitting, clause("remove", "cancel [T the fans]"), clause("chat", "kimonos stay"))
     assert lines(gone) == {"fitting", "fitting > kimonos"}
 

@@ -23,6 +23,7 @@ from taskloom.memory.words import words
 
 from .people import SOMEBODY, People
 from .plain import (
+    is_taken_back,
     one,
     short_title,
 )
@@ -99,6 +100,8 @@ class Giving(People):
             raise Doubt(f"What is “{self.unplaced}”?")  # and 'it' is no other thing
         clause = self._of_a_thing(self.joined(clause))
         self.clause = clause = _as_said(clause)
+        if is_taken_back(clause):
+            return
         if clause.act in _ON_ONE and any(_one_of(clause, span) for span in clause.all("TI")):
             raise Doubt("Which of them do you mean?")
         name = "ask" if clause.act.startswith("ask.") else clause.act

@@ -367,6 +367,15 @@ def takes_back(clause: Clause, said: str) -> bool:
     return not named or bool(named & set(content(said)))
 
 
+def is_taken_back(clause: Clause) -> bool:
+    """Whether a clause says at its end that what it names is to stay: 'cancel the fans. no, leave them'."""
+    said = re.search(
+        r"[.,;!?-]\s*((?:no|nah|wait|actually|sorry|hang on|hold on)\b.*)$", clause.text, re.IGNORECASE
+    )
+    left = _LEFT.fullmatch(said[1].strip()) if said is not None else None
+    return clause.act in ("remove", "hold", "done") and left is not None and left["name"] is None
+
+
 def with_people(clause: Clause) -> bool:
     """Whether all that a clause lists are names after 'with': 'a review with Dana and Felix'."""
     items = clause.all("I")
