@@ -239,9 +239,8 @@ def when(text: str, now: datetime) -> tuple[datetime, datetime] | None:
     if re.search(r"\byesterday\b", folded):
         return day - timedelta(days=1), day
     if match := re.search(r"\b(\w+) (day|week|month|year)s? ago\b", folded):
-        count = _number(match[1])
-        if count is not None:
-            size = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}[match[2]]
+        count, size = _number(match[1]), {"day": 1, "week": 7, "month": 30.44, "year": 365.25}[match[2]]
+        if count is not None and count * size < _LIFETIME:
             middle, slack = day - timedelta(days=count * size), timedelta(days=size / 2)
             return middle - slack, middle + slack + timedelta(days=1)
     if match := re.search(r"\blast (week|month|year)\b", folded):
@@ -259,10 +258,16 @@ def when(text: str, now: datetime) -> tuple[datetime, datetime] | None:
     return None
 
 
+_LIFETIME = 100 * 366  # days that a conversation can lie back
+_DIGITS = 18  # of a number that means anything; of thousands Python makes none
+
+
 def _number(word: str) -> int | None:
     if word in ("a", "an"):
         return 1
-    return int(word) if word.isdecimal() else NUMBERS.index(word) if word in NUMBERS else None
+    if word.isdecimal():
+        return int(word) if len(word) <= _DIGITS else None
+    return NUMBERS.index(word) if word in NUMBERS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +349,7 @@ class _Query:
 
     def _form(self, slot: str, form: str, head: str) -> _Match | None:
         if form.isdecimal():
-            mentioned = self._mentioned(slot, form) if int(form) in self.numbers else 0.0
+            mentioned = self._mentioned(slot, form) if _number(form) in self.numbers else 0.0
             return _Match(slot, _NUMBER_SIZE, mentioned, sure=True) if mentioned >= 0.5 else None
         weight, at = 1.0, self._find(form)
         if at < 0 and head and (at := self._find(head)) >= 0:

@@ -39,6 +39,16 @@ _VERBS = (
 )  # fmt: skip
 """Verbs with their past forms; none of these is a word of its own, as left, met and saw are."""
 _IRREGULAR = {past: verb for verb, pasts in _VERBS for past in pasts.split()}
+_SHORT = {
+    short: name
+    for name, shorts in (
+        ("monday", "mon"), ("tuesday", "tue tues"), ("wednesday", "wed weds"), ("thursday", "thu thur thurs"),
+        ("friday", "fri"), ("saturday", "sat"), ("january", "jan"), ("february", "feb"), ("april", "apr"),
+        ("june", "jun"), ("july", "jul"), ("august", "aug"), ("september", "sep sept"), ("october", "oct"),
+        ("november", "nov"), ("december", "dec"),
+    )
+    for short in shorts.split()
+}  # fmt: skip
 
 
 def stem(word: str) -> str:
@@ -46,7 +56,7 @@ def stem(word: str) -> str:
 
     Plurals as in Harman's S stemmer (1991), with a final e and -ing, -ed taken off as well.
     """
-    word = _IRREGULAR.get(word, word)
+    word = _SHORT.get(word) or _IRREGULAR.get(word, word)
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
     for ending in ("ing", "ed"):

@@ -111,7 +111,12 @@ def serving(
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    made = subprocess.run(["make", "-n", "serve", f"PORT={port}"], cwd=ROOT, capture_output=True, check=True)
+    made = subprocess.run(
+        ["make", "--no-print-directory", "-n", "serve", f"PORT={port}"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
     _, *arguments = shlex.split(made.stdout.decode().splitlines()[-1])
     command = [*under, sys.executable, "-m", "langgraph_cli", *arguments, "--no-reload"]
     environment = {

@@ -7,6 +7,8 @@ judged. The turns are those of
 - the recorded dialogues of tests/recordings, on the plans that a model's replies made, judged by what their
   authors expect;
 - the dialogues of tests/, on the plans that clauses as annotated (training/spent) make;
+- whole dialogues of authors whom the network has not read (training/played), on the plans that the reader
+  makes where it takes the reading that does what was said, of those it has;
 - forms of authors whom the network has not read, said of plans that are made up (plans.py).
 """
 
@@ -34,7 +36,7 @@ from lines import SPENT, Turn, load, read_files  # noqa: E402
 from taskloom.agent.cli.script import task_records  # noqa: E402
 from taskloom.agent.grounding.resolving.assemble import assemble  # noqa: E402
 from taskloom.agent.reading import gate, local  # noqa: E402
-from taskloom.agent.reading.frames import framed  # noqa: E402
+from taskloom.agent.reading.frames import Framed, framed  # noqa: E402
 from taskloom.agent.reading.network import Packaged  # noqa: E402
 from taskloom.agent.reading.signs import Candidate  # noqa: E402
 from taskloom.agent.replying.templates import TemplateResponder  # noqa: E402
@@ -45,7 +47,7 @@ from taskloom.agent.turn.state import Turn as State  # noqa: E402
 from taskloom.agent.turn.steps import Step  # noqa: E402
 from taskloom.memory.claims import answer  # noqa: E402
 from taskloom.memory.operations import Check, Clarify, Operation, apply  # noqa: E402
-from tests.judging import dialogues, faults, played, without_model  # noqa: E402
+from tests.judging import Dialogue, dialogues, faults, played, without_model  # noqa: E402
 from tests.test_recordings import FILES, REPLIES, replayed  # noqa: E402
 
 Outcome = Literal["held", "asked", "silent"]
@@ -134,6 +136,41 @@ class Cases:
                     if view is None or gate.bare_reading(text, view) is not None:
                         continue
                     yield self._case("own", text, view, records[number - 1] if number else None, want)
+
+    def played(self) -> Iterator[Case]:
+        """The turns of training/played, a folder an author, on the plans that right readings make.
+
+        Where no reading of a turn does what was said, the reader's own goes on.
+        """
+        for file in sorted((ROOT / "training" / "played").glob("*/*.json")):
+            yield from self._played(file)
+
+    def _played(self, file: Path) -> Iterator[Case]:
+        dialogue = Dialogue(file.stem, "", tuple(json.loads(file.read_text())["turns"]))
+        found, trusted = dict[str, Case](), local.Local.trusted
+        before: Mapping[str, Any] | None = None
+        want: Mapping[str, Any] = {}
+
+        def helped(self: local.Local, text: str, plain: Framed, view: View) -> list[local.Tried]:
+            tried = self.readings(text, plain, view)
+            outcomes = tuple(_judged(text, view, one.candidate, before, want) for one in tried)
+            candidates = tuple(one.candidate for one in tried)
+            kept = replace(view, examples=tuple)
+            found[text] = Case("played", file.parent.name, text, kept, candidates, outcomes)
+            right = [replace(one, trust=0.99) for one, it in zip(tried, outcomes, strict=True) if it == "held"]
+            return right[:1] or trusted(self, text, plain, view)
+
+        with (
+            tempfile.TemporaryDirectory() as home,
+            patch.object(local.Local, "trusted", helped),
+            without_model(Path(home)) as app,
+        ):
+            records = played(app, dialogue)
+            for want in dialogue.said:
+                found.clear()
+                before = next(records)
+                if want["user"] in found:
+                    yield found[want["user"]]
 
     def formed(self, count: int, seed: int) -> Iterator[Case]:
         """So many forms of authors whom the network has not read, said of plans that are made up.

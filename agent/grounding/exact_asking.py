@@ -48,6 +48,8 @@ class Asking(Places):
         return [node for node in self.graph.subtree(step.task) if node.status == "proposed"]
 
     def _unsure(self, step: Step) -> None:
+        if step.asks is not None:
+            raise Doubt(step.asks.question, step.asks.options, step.asks.choices)
         question = (step.value or "").strip()
         asked = clarifications.WHAT_DO_YOU_MEAN(words=clip(question or step.text))
         raise Doubt(question if question.endswith("?") else asked)

@@ -28,6 +28,15 @@ IS_OUT = re.compile(
     re.IGNORECASE,
 )
 """What is said of somebody who is not in it any more: "Amir is out"."""
+LEAVES = re.compile(
+    r"\b(?:remov|delet|drop|scrap|scratch|cancel|strik|struck|skip|kill|ditch|bin|axe|discard|eras|clear|dump|forget|los[et]"
+    r"|eliminat|exclud|omit|abandon|abort|withdraw|uninvit|disinvit|annul|void|chuck|sack|shelv|postpon|pull|cut|wip"
+    r"|trash|quit|stop|end|give up|gave up)\w*\b"
+    r"|\b(?:off|out|away|rid|no(?:t|pe)?|never|nothing|none|gone|over|sold|without|dead|longer|more|fell|fallen"
+    r"|finished|void|\w+n['’]?t|cannot|moot|useless|needless|unnecessary|disregard|leave|instead)\b",
+    re.IGNORECASE,
+)
+"""What may say that something is not to be any more."""
 
 IN_FIGURES = {**NUMBER_WORDS, "thousand": 1000, "k": 1000, "million": 10**6, "lakh": 10**5, "crore": 10**7}
 """Words for numbers, each with its number."""

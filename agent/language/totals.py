@@ -49,7 +49,7 @@ def total(values: Sequence[str]) -> str | None:
     if not _FIGURE.search(form):  # 'five helpers'
         form = re.sub(r"^\W*[^\W\d_]+", "0", form)
     told = with_number(form, sum(known, Decimal(0)))
-    return re.sub(r"\d{4,}", lambda found: f"{int(found[0]):,}", told) if "," in "".join(values) else told
+    return re.sub(r"\d{4,}", lambda found: f"{Decimal(found[0]):,}", told) if "," in "".join(values) else told
 
 
 def _unit(value: str) -> str:

@@ -17,17 +17,18 @@ from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.grounding.resolving.assemble import Assembled, assemble, assemble_each
 from taskloom.agent.grounding.resolving.people import ME
 from taskloom.agent.grounding.resolving.scoring import content
-from taskloom.agent.language.statements import tells
+from taskloom.agent.language.statements import affirms, tells
 from taskloom.agent.language.typed import kind_of
-from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, TOO_MUCH, clip
+from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, TOO_MUCH, base, clip
 from taskloom.agent.plan.kinds import offered_roots
 from taskloom.agent.plan.slots import ANY
-from taskloom.agent.turn.clauses import Parse
+from taskloom.agent.turn.clauses import Clause, Parse
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Add, Check, Clarify, Operation
 
 from .again import ends_again, freshness_asked
+from .completing import completed
 from .filling import Filling
 from .frames import Framed, framed
 from .gate import bare_answer, bare_reading
@@ -57,6 +58,10 @@ READINGS, FIRST = 16, 4  # of the network, that are tried on the plan; that are 
 MAYBE = 0.05  # from which probability on words may ask for an act
 CERTAIN = 0.85
 """From which probability on the best of the first readings is not compared with the others."""
+_ON_SOMETHING = frozenset(("shift", "need", "unneed", "assign", "swap", "replace"))
+"""Acts that without anything to change are misread."""
+_NO_NAMES = frozenset(("the", "a", "an"))
+"""Words that are no name of anything."""
 _IDLE = frozenset(("ask", "chat", "unsure"))
 Done = tuple[Parse, Assembled, tuple[Operation, ...]]
 """A reading of the network, what it does to the plan, and that with what is to be asked before."""
@@ -92,6 +97,8 @@ class Local:
         """Read one utterance as the reading does that is most likely right."""
         if (answer := self._answer(utterance, view)) is not None:
             return answer
+        if (whole := completed(utterance, view, self._likeliest)) is not None:
+            return whole
         plain = framed(utterance, view)
         if view.schemas and (filled := self._of_schemas(utterance, view)) is not None:
             return filled
@@ -161,6 +168,11 @@ class Local:
             return replace(read if kept else _unsure(utterance), presuming=True)
         yes = Step(text=utterance, act="yes")
         return replace(read, steps=(yes, *read.steps)) if read.sure else None
+
+    def _likeliest(self, utterance: str, view: View) -> Sequence[Clause]:
+        """The clauses of what an utterance most likely says."""
+        best = max(self.trusted(utterance, framed(utterance, view), view), key=_odds)
+        return best.candidate.parse.clauses
 
     def fills(self, utterance: str, view: View) -> Reading | None:
         """The reading of a message that gives slots their values and does nothing else.
@@ -314,10 +326,30 @@ def _is_elsewhere(step: Step, filling: Filling) -> bool:
 
 
 def _can_be(one: Candidate, view: View) -> bool:
-    """Whether a reading makes sense at all; a mere yes to nothing does not."""
+    """Whether a reading makes sense at all: no mere yes to nothing, no change without anything to change."""
     acts = {clause.act for clause in one.parse.clauses}
     answers = view.question is not None or bool(offered_roots(view.graph))
-    return (answers or acts != {"yes"}) and makes_sense(one.operations, view.graph, view.turn)
+    if (not answers and acts == {"yes"}) or (not one.operations and acts and acts <= _ON_SOMETHING):
+        return False
+    alone = (clause.mentions[0].text for clause in one.parse.clauses if len(clause.mentions) == 1)
+    if any(_NO_NAMES.issuperset(text.lower().split()) for text in alone):
+        return False
+    if view.question is not None and not view.question.question.startswith(DID_YOU_MEAN):
+        agreed = (clause.text for clause in one.parse.clauses if clause.act == "yes")
+        if view.question.choices and not all(map(affirms, agreed)):
+            return False
+    return not _is_a_mere_word(one, view) and makes_sense(one.operations, view.graph, view.turn)
+
+
+def _is_a_mere_word(one: Candidate, view: View) -> bool:
+    """Whether all that is done is to note a word or two, the whole message, for nobody knows what: 'yoga'."""
+    asked = view.question is not None or (view.exchanges and view.exchanges[-1][1].rstrip().endswith("?"))
+    if asked or len(one.operations) != 1:
+        return False
+    (done,) = one.operations
+    if not isinstance(done, Add) or done.value is None or base(done.slot) not in ("detail", "number"):
+        return False
+    return len(done.said.split()) < 4 and content(done.said) == content(done.value)
 
 
 def _unsure(

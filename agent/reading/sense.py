@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from taskloom.agent.language.referring import LEAVES
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.values import NUMBER_WORDS
 from taskloom.agent.language.wording import base, word_set
-from taskloom.memory.operations import Add, Link, Operation, Update, apply
+from taskloom.memory.operations import Add, Link, Operation, Remove, Update, apply
 from taskloom.memory.tasks import TaskGraph
 
 _CORRECTED = re.compile(
@@ -36,6 +37,14 @@ _MEASURES = word_set(
     hour hours half quarter fortnight fiver tenner days weeks"""
 )
 _CALENDAR = word_set("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec wee yea")
+_MOVED = re.compile(
+    r"\s*\b(?:later|earlier|sooner|longer|shorter|more|less|fewer|back|forward)\b", re.IGNORECASE
+)
+_AMOUNT = re.compile(
+    rf"\W*(?:\d[\d.,:]*|{'|'.join(NUMBER_WORDS)})\W*(?:(?:more|less|fewer|extra|later|earlier)\b.*)?",
+    re.IGNORECASE,
+)
+_NAMELESS = ("detail", "number")  # slots that are called so for want of a name
 _NO_NAMES = word_set(
     """a an the it its it's that this these those them they there here one ones thing things is are was were
     be do did does has have had to of for in on at by with from and or but so then too also not no yes ok okay
@@ -56,6 +65,10 @@ def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) ->
     if any(_is_no_title(one, named) or _is_no_slot(one) or _is_denied(one) for one in operations):
         return False
     if any(_is_no_person(one, graph) or _is_no_measure(one, graph) for one in operations):
+        return False
+    if any(_leaves_unsaid(one, graph) for one in operations):
+        return False
+    if any(_is_moved(one) or _is_amount(one, graph) or _is_of_nothing(one, graph) for one in operations):
         return False
     if not any(isinstance(one, Link) for one in operations):
         return True
@@ -124,6 +137,40 @@ def _is_no_measure(one: Operation, graph: TaskGraph) -> bool:
     return not any(
         word.isdigit() or word in NUMBER_WORDS or word in _MEASURES or word[:3] in _CALENDAR for word in told
     )
+
+
+def _leaves_unsaid(one: Operation, graph: TaskGraph) -> bool:
+    """Whether a whole plan would be cancelled by words of which none says so."""
+    if not isinstance(one, Remove) or one.task not in graph or graph[one.task].parent is not None:
+        return False
+    return len(graph.parts(one.task)) > 1 and LEAVES.search(one.said) is None
+
+
+def _is_moved(one: Operation) -> bool:
+    """Whether what is new gets for its value by how much something changes: 'the paint two days later'."""
+    if not isinstance(one, Add) or not one.value:
+        return False
+    at = one.said.lower().find(one.value.lower())
+    behind = one.said[at + len(one.value) :] if at >= 0 else ""
+    number = re.match(rf"\W*(?:\d|(?:{'|'.join(NUMBER_WORDS)}|half|hours?|an?)\b)", one.value, re.IGNORECASE)
+    return number is not None and bool(_MOVED.match(behind) or _MOVED.search(one.value[number.end() :]))
+
+
+def _is_amount(one: Operation, graph: TaskGraph) -> bool:
+    """Whether a name would be exchanged for a mere number: the couple, who stay at 11, become '11'."""
+    if not isinstance(one, Update) or not one.title or one.task not in graph or one.value is not None:
+        return False
+    return bool(_AMOUNT.fullmatch(one.title)) and not re.search(r"\d", graph[one.task].title)
+
+
+def _is_of_nothing(one: Operation, graph: TaskGraph) -> bool:
+    """Whether a word is made a plan of its own that nobody asked for: a nameless value, 'The hood.'."""
+    if not isinstance(one, Add) or one.parent is not None:
+        return False
+    if one.value is not None:
+        return base(one.slot) in _NAMELESS
+    known = re.fullmatch(rf"\W*(?:the|that|those|these) {re.escape(one.title.lower())}\W*", one.said.lower())
+    return known is not None and bool(graph.active)
 
 
 def _is_no_name(text: str | None) -> bool:

@@ -249,7 +249,7 @@ class Grounds:
                 found.add(sum(part.turn == self.turn.number for part in gone))
                 below = graph.subtree(key, gone=True)[1:]
                 found.add(sum(not part.active and part.turn == self.turn.number for part in below))
-                found |= {int(one) for one in re.findall(r"\d+", names.so_far(graph[key]))}
+                found |= {int(one) for one in re.findall(r"\d{1,18}", names.so_far(graph[key]))}
         # A whole counts among what changed, and not among its parts.
         changed = [len(one.changed) - whole for one in self.turn.changes for whole in (0, 1)]
         options = [len(self.turn.question.options)] if self.turn.question else []

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from taskloom.memory.operations import Intent, QuestionKind
+from taskloom.memory.operations import Clarify, Intent, QuestionKind
 
 Act = Literal[
     "task",     # something new to do, with its details and items: "book a table for four on Friday"
@@ -92,6 +92,7 @@ class Step(BaseModel):
     everyone: bool = Field(default=False, description="All participants or members are meant.")
     asked: Asked | None = None
     proposed: tuple[Step, ...] = Field(default=(), description="For unsure: what a yes would do.")
+    asks: Clarify | None = Field(default=None, description="For unsure: a question with its answers.")
     presumed: bool = Field(
         default=False, description="For unsure: to go on is as good as a yes to what is proposed."
     )

@@ -60,6 +60,8 @@ _TELLS_MORE = re.compile(
 )  # a trip for two people from Oslo
 
 
+_KNOWN = re.compile(r"(?:the|that|this|those|these)\b", re.IGNORECASE)
+_POINTS = re.compile(r"(?:the|that|this|those|these)\b.*\b(?:thing|one|ones|stuff|bit)", re.IGNORECASE)
 _IN_ALL = re.compile(r"\b(?:everywhere|throughout|wherever)\b|\bin all\b", re.IGNORECASE)
 
 
@@ -383,7 +385,10 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         node = (
             self.meant(name, slots=whole, within=self.place(clause)) if name or not clause.all("I") else None
         )
-        if node is None and name and not whole and len(self.graph.active):
+        twin = self.best(name) if node is None and name else None
+        if twin is not None and self.is_another(name, twin.node) and not _KNOWN.match(name):
+            return self._made(name, twin.node.parent)  # 'order 1' beside 'order 2'
+        if node is None and name and (not whole or _POINTS.fullmatch(name)) and len(self.graph.active):
             raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
         if not clause.all("TISWOX") and (subject := self._subject(clause)) is not None:
             return subject
@@ -400,9 +405,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         ):
             raise Doubt(f"I do not find “{old}” in the plan. What should be {one(clause, 'V')}?")
         if node is None and (new := name or one(clause, "I")):
-            twin, beside = self.best(new), self.topic()
-            if twin is not None and self.is_another(new, twin.node):
-                return self._made(new, twin.node.parent)  # 'order 1' beside 'order 2'
+            beside = self.topic()
             return self._made(new, (beside.parent or beside.id) if beside else None)
         if node is None:
             raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")

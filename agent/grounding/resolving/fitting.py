@@ -216,6 +216,7 @@ class Fitting(Hinting, Exact):
             and node.value is None
             and clause.act != "task"
             and _counts(node.title)
+            and len(content(node.title)) > 1  # 'the couple' is none
             and kind_of(told.value) == "count"
         ):
             self._act("set", task=node.id, value=with_number(node.title, told.value))

@@ -30,7 +30,8 @@ from .plain import (
 from .scoring import POINTING, bare, content
 
 _ALL = re.compile(
-    r"(?:everything|all|the lot|lot|the rest|both|whole (?:lot|thing)|(?:the )?others?|rest|each"
+    r"(?:everything|all|(?:them|these|those) (?:all|both)|the lot|lot|the rest|both|whole (?:lot|thing)"
+    r"|(?:the )?others?|rest|each"
     r"|every(?:one|body)?)\b",
     re.IGNORECASE,
 )
@@ -78,8 +79,10 @@ _ON_ONE = ("set", "shift", "done", "reopen", "remove", "hold", "assign")
 
 def _one_of(clause: Clause, thing: Mention) -> bool:
     """Whether a clause is about one of several that it does not tell apart: 'one of them starts at nine'."""
-    pointed = set(thing.text.lower().split()) <= POINTING and thing.text.lower() not in ("it", "that", "this")
-    return pointed and _ONE_OF.search(clause.text[: thing.start]) is not None
+    whole = re.fullmatch(r"(?:one|either|some) of (\S+)", thing.text, re.IGNORECASE)
+    name = (whole[1] if whole else thing.text).lower()
+    pointed = set(name.split()) <= POINTING and name not in ("it", "that", "this")
+    return pointed and (whole is not None or _ONE_OF.search(clause.text[: thing.start]) is not None)
 
 
 class Giving(People):
@@ -102,7 +105,7 @@ class Giving(People):
         self.clause = clause = _as_said(clause)
         if is_taken_back(clause):
             return
-        if clause.act in _ON_ONE and any(_one_of(clause, span) for span in clause.all("TI")):
+        if clause.act in _ON_ONE and any(_one_of(clause, span) for span in clause.all("TIW")):
             raise Doubt("Which of them do you mean?")
         name = "ask" if clause.act.startswith("ask.") else clause.act
         named = clause.all("T") if clause.act == "chat" else []
@@ -156,9 +159,9 @@ class Giving(People):
     def doubt(self, doubt: Doubt) -> None:
         """Ask instead of a clause."""
         self.doubts += 1
-        step = Step(text=self.said, act="unsure", value=doubt.question)
-        self.steps.append(step)
-        self.clarify(step, doubt.question, doubt.options, doubt.choices)
+        asked = Step(text=self.said, act="unsure", value=doubt.question)
+        self.clarify(asked, doubt.question, doubt.options, doubt.choices)
+        self.steps.append(asked.model_copy(update={"asks": self.operations[-1]}))
 
     # ---- which tasks ---------------------------------------------------------------------------
 

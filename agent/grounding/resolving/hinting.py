@@ -6,20 +6,24 @@ when a task came into the plan or changed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.plan.held import tasks_named, tasks_told_by
-from taskloom.agent.plan.topic import share_named
+from taskloom.agent.plan.roles import is_slot
+from taskloom.agent.plan.topic import kind_held, share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
 from .joining import Joining
+from .plain import one
 from .scoring import POINTING, bare, content
 
 _THERE = ("set", "shift", "done", "hold", "remove", "reopen")  # acts on what is in the plan
+_CANCELLED = re.compile(r"\b(?:cancel\w*|call\w* \S* ?off)\b", re.IGNORECASE)
 _SEVERAL = word_set("both all each every")
 _OF_PLANS = ("set", "shift", "reopen")  # of these a plan is meant as a whole
 
@@ -115,6 +119,12 @@ class Hinting(Joining):
         if found is None or found.id in self.new or (found.parent is None and self.listed(found)):
             return None
         return found
+
+    def called_off(self, node: TaskNode, clause: Clause) -> bool:
+        """Whether what is cancelled is a day, by which a whole task may be meant: 'cancel saturday'."""
+        named = set(content(one(clause, "TI"))) & set(content(node.title))
+        timed = is_slot(node) and kind_held(node) in ("date", "time") and not named
+        return timed and len(clause.mentions) == 1 and _CANCELLED.search(clause.text) is not None
 
 
 def _last_said(nodes: Sequence[TaskNode], stems: Sequence[str]) -> TaskNode:

@@ -63,11 +63,12 @@ class Leaving(Owning):
             return
         found = self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
         names = [bare(span.text) for span in clause.all("TIPVW")]
-        if all(set(name.lower().split()) <= POINTING for name in names) and not clause.all("E"):
-            for node in found:
-                if node.parent is None and self.listed(node):
-                    whole = Remove(task=node.id)
-                    raise Doubt(f"Shall I cancel all of {self.describe(node)}?", ("yes",), (whole,))
+        points = all(set(name.lower().split()) <= POINTING for name in names) and not clause.all("E")
+        for node in found:
+            whole, alone = self.task_of(node), node.parent is None
+            if self.called_off(node, clause) or (points and alone and self.listed(node)):
+                question = f"Shall I cancel all of {self.describe(whole)}?"
+                raise Doubt(question, ("yes",), (Remove(task=whole.id),))
         self._act_on("remove", found)
 
     def _alike_in_a_list(self, name: str) -> list[TaskNode]:
@@ -107,6 +108,8 @@ class Leaving(Owning):
             return []
         self._known_sort(names, clause)
         beside, place = self._others(clause), self.place(clause) if clause.all("W") else None
+        if place is None and (name := one(clause, "W")):
+            raise Doubt(f"I do not find “{bare(name)}” in the plan. What do you mean?")
         if place is not None:
             inside = {node.id for node in self.graph.subtree(place.id)}
             beside = [node for node in beside if node.id in inside]

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.values import duration_of
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD
-from taskloom.agent.plan.held import slots_saying, stems_in, tasks_named
+from taskloom.agent.plan.held import slots_saying, stems_in, tasks_named, tasks_with_stem
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.plan.topic import WEIGHTS, kind_held, share_named, topic_of
@@ -23,6 +23,14 @@ _ORDINALS = {
     for word in names.split()
 } | {"last": -1, "latter": -1}
 _THERE = re.compile(r"\b(?:there|for (?:that|it)|(?:in|with) it)\b", re.IGNORECASE)
+_OF_ANY = frozenset(
+    words(
+        """date day appointment meeting event booking reservation duration length stay deadline schedule plan
+        size total sum number quantity portion party group trip everything all both lot rest thing stuff
+        whole"""
+    )
+)
+"""What may be said of any plan, or of any of its values."""
 _MOVED_BY = {"count": ("count", "amount"), "amount": ("amount", "count")}
 """What kinds of values an amount of a kind changes."""
 
@@ -183,6 +191,12 @@ class Resolver(Scoring):
         if found is None and said[0] in ("whole", "entire") and len(said) > 1:
             return self.which(" ".join(said[1:]), slots=slots, gone=gone, within=within)
         return found
+
+    def lacks(self, mention: str) -> bool:
+        """Whether words name something of which nothing is in any plan: none of them, and no value."""
+        said = set(content(mention)) - POINTING - _OF_ANY
+        named = (node for word in said for node in tasks_with_stem(self.graph, word))
+        return bool(said) and not any(node.active for node in named)
 
     def beside(self, node: TaskNode) -> list[TaskNode]:
         """What stands in the same list as a task, with it; the plans for a plan."""

@@ -204,13 +204,16 @@ class Scoring(Ground):
         if said and said[-1].isdigit() and not set(title) <= set(said) and said[-1] not in title:
             numbered = bool(title) and title[-1].isdigit()  # 'week 2' is no 'week 1', from 2 or not
             return numbered or said[-1] not in stems_in(node).value | self.names_of(node)
-        adds = self.clause is not None and self.clause.act in ("add", "task")  # else it must be there
-        if not adds or min(len(said), len(title)) < 2:
+        if min(len(said), len(title)) < 2:
             return False
         if said[-1] != title[-1] or set(said[:-1]) & set(title[:-1]):
             return False
         known = self.names_of(node).union(*(self.names_of(one) for one in self.graph.ancestors(node.id)))
-        return not any(word in known or any(alike(word, one) for one in known) for word in said[:-1])
+        return not any(
+            word in known
+            or any(alike(word, one) or (len(word) > 2 and one.startswith(word)) for one in known)
+            for word in said[:-1]
+        )
 
     def _lately(self, node: TaskNode) -> int:
         """The turn in which anything in the plan of a task changed last."""

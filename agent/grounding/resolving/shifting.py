@@ -107,7 +107,8 @@ class Shifting(Giving):
         kind, whole = "time" if by % timedelta(days=1) else "date", self.place(clause) or self.topic()
         tops = [*self._all_of(name, whole, gone=False), *([whole] if whole is not None else [])]
         inside = {part.id: part for node in tops for part in self.graph.subtree(node.id)}
-        found = [part for part in inside.values() if part.value and kind_held(part) == kind]
+        found = [part for part in inside.values() if part.value and _fits(part, by, amount)]
+        found = [part for part in found if kind_held(part) in (kind, "count", None)]
         if len(found) < 2:
             return False
         for part in found:
@@ -172,6 +173,11 @@ class Shifting(Giving):
             Doubt: it is not there.
         """
         node = self.meant(one(clause, "T"), slots=True, within=self.place(clause))
+        amount = one(clause, "V")
+        counted = values.duration_of(amount) is None and (_counted_thing(clause) or _MORE.search(amount))
+        for name in () if counted else (one(clause, "T") if node is None else "", one(clause, "S")):
+            if name and self._is_unknown(name):
+                raise Doubt(f"I do not find “{bare(name)}” in the plan. What should change?")
         if node is None and one(clause, "T") and one(clause, "S"):
             raise Doubt(f"I do not find “{one(clause, 'T')}” in the plan. What should change?")
         node = node or self.topic()
@@ -183,6 +189,10 @@ class Shifting(Giving):
         owners = [task, *self.graph.ancestors(task.id)]
         held = next(filter(None, (self.slot_in(owner, one(clause, "S")) for owner in owners)), None)
         return held or node
+
+    def _is_unknown(self, name: str) -> bool:
+        """Whether a name is of something that no plan has; words for any time or price are of none."""
+        return not set(content(name)) <= _CLOCKED | _PRICES and not self.says_all(name) and self.lacks(name)
 
     def _counted(self, node: TaskNode, sign: str, amount: str) -> TaskNode | None:
         """What an amount counts in the plan that is spoken of: 'two pencils more' where there are pencils."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.values import NUMBER_WORDS
@@ -56,9 +57,35 @@ def plain_clauses(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
     """Clauses made plainer, one for each thing that is said of something."""
     return tuple(
         part
-        for clause in with_values(clauses)
+        for clause in with_values(_listed_apart(tuple(clauses)))
         for part in split_by_thing(each_kind(made_whole(tidy(clause))))
     )
+
+
+def _listed_apart(clauses: Sequence[Clause]) -> Iterator[Clause]:
+    """Clauses, the first of listed things that have values apart from what it is in: 'Ann at 10, Bo at 11'.
+
+    So that the value right behind it is its own, as with the others, and not one of the whole.
+    """
+    for clause, after in zip_longest(clauses, clauses[1:]):
+        spans = clause.mentions
+        goes_on = after is not None and after.act == "add" and _is_valued(after, after.mentions)
+        if goes_on and clause.act == "task" and len(clause.all("I")) == 1 and _is_valued(clause, spans[-2:]):
+            start = spans[-2].start
+            own = tuple(replace(span, start=span.start - start) for span in spans[-2:])
+            yield replace(clause, text=clause.text[:start], mentions=spans[:-2])
+            yield replace(clause, act="add", text=clause.text[start:], mentions=own)
+        else:
+            yield clause
+
+
+def _is_valued(clause: Clause, spans: Sequence[Mention]) -> bool:
+    """Whether mentions are things (I), each with a value (V) right behind it: 'the couple at 11'."""
+    for thing, value in zip(spans[::2], spans[1::2], strict=False):
+        gap = clause.text[thing.start + len(thing.text) : value.start]
+        if thing.role + value.role != "IV" or re.search(r"[,;.]", gap) or len(gap.split()) > 2:
+            return False
+    return len(spans) > 1 and len(spans) % 2 == 0
 
 
 def lists_tasks(clauses: Iterable[Clause]) -> bool:
