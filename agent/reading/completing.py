@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from taskloom.agent.grounding.asking_first import question_before
 from taskloom.agent.grounding.resolving.assemble import assemble
-from taskloom.agent.grounding.resolving.scoring import Scoring, bare
+from taskloom.agent.grounding.resolving.scoring import POINTING, Scoring, bare
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.reading import Reading, View
@@ -22,6 +22,7 @@ from taskloom.memory.operations import Clarify
 _LONGEST = 6  # words of an answer
 _NAMED = 0.75  # of the words of an answer must be of what it names
 _ROLES = "TWSOI"  # mentions in whose place an answer may stand, the likeliest first
+_GOES = ("remove", "hold", "only", "replace")
 _AROUND = re.compile(
     r"(?:(?:no|yes|ah|oh|ok|okay|sorry|well|i mean|i meant|for|of|on|that(?:'s| is)|it(?:'s| is))\b[\s,.:]*)+"
     r"(?=\S)|[,.!\s]*\b(?:i mean|i meant|please|of course|obviously|then)?[\s.!]*$",
@@ -75,8 +76,10 @@ def _with(clauses: Sequence[Clause], name: str) -> Iterator[tuple[Clause, ...]]:
     """The clauses with a name in the place of each mention, or as what they are about where it may be."""
     for at, clause in enumerate(clauses):
         spans = sorted(clause.mentions, key=lambda span: (_ROLES + span.role).index(span.role))
+        if clause.act in _GOES:  # what is there goes only where nothing else was said to
+            spans = [span for span in spans if set(span.text.lower().split()) <= POINTING]
         told = [_exchanged(clause, span, name) for span in spans if span.role in _ROLES]
-        if not clause.all("T"):
+        if not clause.all("TI"):
             about = Mention("T", name, start=len(clause.text) + 1)
             told.insert(0, replace(clause, text=f"{clause.text} {name}", mentions=(*clause.mentions, about)))
         for one in told:

@@ -21,7 +21,7 @@ from taskloom.memory.words import words
 
 from .giving import NOUNS, Giving
 from .people import ME, SOMEBODY
-from .plain import one
+from .plain import one, one_of_several
 from .scoring import POINTING, bare, content
 
 _EVERYWHERE = re.compile(
@@ -227,9 +227,9 @@ class Exchanges(Giving):
             tasks = [self.meant(name) for name in names]
             pairs = self._same_slots(tasks, one(clause, "S") or clause.text)
         for one_slot, other in pairs:
-            first, second = one_slot.value, other.value
-            self._act("set", task=one_slot.id, value=second)
-            self._act("set", task=other.id, value=first)
+            first, second = _exchanged(one_slot, other, names), _exchanged(other, one_slot, names[::-1])
+            self._act("set", task=one_slot.id, value=first)
+            self._act("set", task=other.id, value=second)
 
     def _holding(self, names: Sequence[str]) -> list[tuple[TaskNode, TaskNode]]:
         """The slots whose values two names are: who has something first, in one list if so, the nearest."""
@@ -307,6 +307,18 @@ class Exchanges(Giving):
             if len(found) == 1:
                 return found
         raise Doubt("Which two should change places?")
+
+
+def _exchanged(slot: TaskNode, other: TaskNode, names: Sequence[str]) -> str | None:
+    """What a slot holds once two names change places; of several in it only the one that is named goes."""
+    held, came = (
+        one_of_several(one.value or "", content(name))
+        for one, name in zip((slot, other), names, strict=False)
+    )
+    new = came[0] if came is not None else other.value
+    if held is None or new is None:
+        return new
+    return re.sub(rf"(?<!\w){re.escape(held[0])}(?!\w)", lambda _: new, slot.value or "", count=1)
 
 
 def _last(stems: Sequence[str], word: str) -> int:

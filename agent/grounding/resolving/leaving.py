@@ -69,7 +69,7 @@ class Leaving(Owning):
             if self.called_off(node, clause) or (points and alone and self.listed(node)):
                 question = f"Shall I cancel all of {self.describe(whole)}?"
                 raise Doubt(question, ("yes",), (Remove(task=whole.id),))
-        self._act_on("remove", found)
+        self._act_on("remove", self.but_for_others(found, clause.all("TIP")))
 
     def _alike_in_a_list(self, name: str) -> list[TaskNode]:
         """The things of one list that a name fits alike: 'the case' of a black and a clear one."""

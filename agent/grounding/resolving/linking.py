@@ -44,6 +44,43 @@ def _in_time(clause: Clause) -> list[Mention]:
     return sorted(items, key=lambda one: _AFTER.search(clause.text[: one.start]) is None)
 
 
+_NEXT = re.compile(r"\W*(?:and )?(?:then|after that|afterwards|next|finally|lastly)\b", re.IGNORECASE)
+_THEN_NEXT = re.compile(r"\b(?:then|after that|afterwards|next|finally|lastly)\b", re.IGNORECASE)
+_BEFORE = re.compile(r"\bbefore\b", re.IGNORECASE)
+_WAITS = re.compile(
+    r"\b(?:after|once|until|till|when|need\w*|wait\w*|depend\w*|not?|never|cannot|\w+n['’]?t)\b",
+    re.IGNORECASE,
+)
+
+
+def _as_ordered(clause: Clause) -> Clause:
+    """A clause as its words order what is in it: of 'passport before flights' the flights are what waits."""
+    spans = sorted((span for span in clause.mentions if span.role in "TI"), key=lambda span: span.start)
+    gaps = [clause.text[one.start + len(one.text) : two.start] for one, two in pairwise(spans)]
+    if len(gaps) > 1 and all(map(_THEN_NEXT.search, gaps)):  # 'first A, then B, then C'
+        others = [span for span in clause.mentions if span.role not in "TI"]
+        return replace(clause, mentions=(*(replace(span, role="I") for span in spans), *others))
+    if "".join(span.role for span in spans) != "TI" or _WAITS.search(clause.text):
+        return clause
+    first, last = spans
+    if not _BEFORE.search(gaps[0]):
+        return clause
+    roles = {id(first): "I", id(last): "T"}
+    return replace(
+        clause, mentions=tuple(replace(span, role=roles.get(id(span), span.role)) for span in clause.mentions)
+    )
+
+
+def _first_of_chain(clause: Clause, count: int) -> int:
+    """How many of what waits come before a 'then', after which each waits for the one before it."""
+    spans = clause.all("T")
+    for at in range(1, min(count, len(spans))):
+        gap = clause.text[spans[at - 1].start + len(spans[at - 1].text) : spans[at].start]
+        if re.search(r"\bthen\b", gap, re.IGNORECASE):
+            return at
+    return count
+
+
 _THEN = re.compile(r"\bthen\b.*\bthen\b", re.IGNORECASE)
 
 
@@ -53,6 +90,7 @@ class Linking(Giving):
     shared: tuple[str, ...] = ()
 
     def _read_need(self, clause: Clause) -> None:
+        clause = _as_ordered(clause)
         whole, told = self.place(clause), clause.all("IT")
         names = [bare(span.text) for span in told]
         other = next(filter(None, (self._just_linked(name) or self._in_link(name) for name in names)), None)
@@ -65,9 +103,12 @@ class Linking(Giving):
         if not needed and (before := self._said_before(clause)) is not None:
             needed = [before]
             other = other or needed[0]
+        follows = self._said_before(clause) if len(told) == 1 and _NEXT.match(clause.text) else None
         within = self._in_link(one(clause, "T")) if clause.all("T") and len(needed) > 1 else None
         if within is not None and all(within in self.graph.ancestors(node.id) for node in needed):
             pairs = list(pairwise(needed))  # 'the party has a step after A: B'
+        elif follows is not None and needed and clause.all("I"):
+            pairs = [(follows, needed[0])]  # 'then set up'
         elif clause.all("T"):
             names = [bare(span.text) for span in clause.all("T")]
             waiting = self._all_else(names, needed) or [
@@ -83,7 +124,9 @@ class Linking(Giving):
             elif len(ends) > 1 and not needed and _SEQUENCE.search(clause.text):  # 'A, and B afterwards'
                 pairs = list(pairwise(ends))
             else:
-                pairs = [*in_order, *((before, after) for after in ends for before in needed)]
+                first = _first_of_chain(clause, len(ends))
+                pairs = [*in_order, *((before, after) for after in ends[:first] for before in needed)]
+                pairs += pairwise(ends[first - 1 :])
         elif len(needed) == 1 and (topic := self.topic()) is not None:
             inside = topic in self.graph.ancestors(needed[0].id)  # 'A is needed first': a step, the first one
             pairs = [] if inside else [(needed[0], topic)]

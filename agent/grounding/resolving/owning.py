@@ -14,7 +14,7 @@ from taskloom.agent.plan.held import tasks_named
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.plan.topic import share_named
-from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Asked, Detail
 from taskloom.memory.operations import Update
 from taskloom.memory.present import bare_name
@@ -23,7 +23,7 @@ from taskloom.memory.tasks import TaskNode
 from .fitting import changes
 from .giving import Giving
 from .people import SOMEBODY
-from .plain import one
+from .plain import one, one_of_several
 from .scoring import POINTING, bare, content
 
 
@@ -294,6 +294,17 @@ class Owning(Giving):
         here = topic is not None and self.graph.root(topic.id).id == self.graph.root(node.id).id
         whole = self.listed(node) if node.parent else self.graph.parts(node.id)
         return not whole and (here or share_named(node.title, set(content(clause.text))) > 0.99)
+
+    def but_for_others(self, found: Sequence[TaskNode], spans: Sequence[Mention]) -> list[TaskNode]:
+        """What leaves whole, of what leaves; where it names several, and one of them goes, the rest stays."""
+        if len(found) != 1 or len(spans) != 1:
+            return list(found)
+        (node,), named = found, set(content(bare(spans[0].text)))
+        held = one_of_several(node.value or node.title, named)
+        if held is None:
+            return [node]
+        self._act("set", task=node.id, value=join(held[1], limit=len(held[1])))
+        return []
 
     def _is_paid(self, slot: TaskNode) -> bool:
         """Whether what is done is a sum that a clause names in full: 'the deposit is sent'."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from taskloom.agent.language import values as numbers
@@ -381,3 +381,20 @@ def with_people(clause: Clause) -> bool:
     items = clause.all("I")
     named = all(re.fullmatch(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?", span.text) for span in items)
     return named and re.search(r"\bwith\s+$", clause.text[: items[0].start]) is not None
+
+
+_SEPARATED = re.compile(r"\s*(?:,|&|\+|/|\band\b)\s*", re.IGNORECASE)
+
+
+def one_of_several(text: str, said: Collection[str]) -> tuple[str, list[str]] | None:
+    """The one of several that a text names together and stems mean, with the others; None where none is.
+
+    'Mia and Jonas' and 'jonas': Jonas, and Mia.
+    """
+    parts = [part for part in _SEPARATED.split(text) if part]
+    for at, part in enumerate(parts):
+        others = [*parts[:at], *parts[at + 1 :]]
+        shared = {word for other in others for word in content(other)}
+        if others and (own := set(said) - shared) and own == set(content(part)) - shared:
+            return part, others
+    return None

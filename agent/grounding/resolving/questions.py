@@ -91,6 +91,7 @@ _BEFORE_A_VERB = re.compile(
     r"(?:(?:i|we|you|they|he|she|it|\S+) )?$",
     re.IGNORECASE,
 )
+_GOING_ON = re.compile(r"\b(?:when|where|how)(?:['’]?s| is| are)\b", re.IGNORECASE)  # 'when is he coming'
 
 
 class Questions(AskedSlots):
@@ -291,7 +292,8 @@ class Questions(AskedSlots):
         said = set(content(name.text))
         having = [node for word in said for node in tasks_having(self.graph, {word})]
         if not having:
-            return _BEFORE_A_VERB.search(clause.text[: name.start]) is not None
+            verb = name.text.endswith("ing") and _GOING_ON.search(clause.text[: name.start])
+            return bool(verb or _BEFORE_A_VERB.search(clause.text[: name.start]))
         topic = self.topic() if clause.all("T") else None  # 'which one is on the form'
         root = self.graph.root(topic.id) if topic is not None else None
         return root is not None and said <= stems_in(root).own and not any(map(is_slot, having))

@@ -433,7 +433,7 @@ def _fits(slot: TaskNode, by: timedelta | None, amount: str) -> bool:
             return True
         if by % timedelta(days=1):
             return kind in ("time", None) or _timed(slot)
-        return kind == "date"
+        return kind == "date" and "night" not in amount  # 'one night more' is no later day
     priced = bool(set(words(slot.title)) & _PRICES)
     if priced and re.search(r"%|\bpercent\b", amount):
         return True  # of '3.50', which could be a time
