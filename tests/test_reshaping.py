@@ -12,7 +12,7 @@ from taskloom.agent.recall.memory import Memory
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.agent.turn.steps import Step
-from taskloom.memory.operations import Clarify, apply
+from taskloom.memory.operations import Clarify, Remove, apply
 from taskloom.memory.tasks import TaskGraph
 from tests.test_plan import after, clause, lines
 
@@ -470,3 +470,144 @@ def test_at_least_is_no_place() -> None:
     assert lines(turn(TaskGraph(), said)) == {
         "house", "house > detail: at least 3 bedrooms", "house > location: Oakville",
     }  # fmt: skip
+
+
+VIEWINGS = turn(
+    TaskGraph(),
+    clause("task", "[T viewings] on [V sat]: [I the nurse] at [V 10]"),
+    clause("add", "[I the couple] at [V 11]"),
+    clause("add", "[I Mr Adeyemi] at [V 12.30]"),
+)
+
+
+def test_the_first_of_a_list_has_its_value_as_the_others_have() -> None:
+    assert lines(VIEWINGS) == {
+        "viewings", "viewings > date: sat", "viewings > nurse", "viewings > nurse > time: 10",
+        "viewings > couple", "viewings > couple > time: 11",
+        "viewings > Mr Adeyemi", "viewings > Mr Adeyemi > time: 12.30",
+    }  # fmt: skip
+
+
+def test_all_of_them_move() -> None:
+    later = lines(turn(VIEWINGS, clause("shift", "push [T them all] back [V half an hour]")))
+    assert {"viewings > nurse > time: 10:30", "viewings > couple > time: 11:30"} <= later
+    assert "viewings > Mr Adeyemi > time: 13.00" in later
+    assert "viewings > date: sat" in later
+
+
+def test_a_number_is_no_name_of_a_couple() -> None:
+    assert "viewings > couple > time: 9" in lines(
+        turn(VIEWINGS, clause("set", "[T the couple] come at [V 9]"))
+    )
+
+
+EXAM = after(TaskGraph(), clause("task", "[T exam] at [V 9am]"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        clause("shift", "push [T the dinner] back [V 30 min]"),
+        clause("shift", "[S the varnish] is [V two hours] later"),
+        clause("set", "move [T that dinner thing] to [V 8pm]"),
+    ],
+)
+def test_what_no_plan_has_changes_nothing_else(said: Clause) -> None:
+    assert lines(turn(EXAM, said)) == {"exam", "exam > time: 9am"}
+    view = View(EXAM, turn=3, focus=("t1",))
+    assert any(isinstance(one, Clarify) for one in assemble((said,), said.text, view).operations)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            clause("set", "[T porto trip]: [V 12 apr], [S budget] [V 300]"),
+            clause("set", "[T berlin trip]: [V 3 may], [S budget] [V 150]"),
+        ),
+        (
+            clause("set", "[S rent] is [V 950] for [T flat 1]"),
+            clause("set", "[S rent] is [V 1020] for [T flat 2]"),
+        ),
+    ],
+)
+def test_another_of_its_kind_is_new(first: Clause, second: Clause) -> None:
+    one = turn(TaskGraph(), first)
+    both = turn(one, second)
+    assert lines(one) < lines(both)
+    assert len(both.parts(None)) == 2
+
+
+def test_a_short_name_of_a_day_names_it() -> None:
+    classes = after(
+        TaskGraph(),
+        clause("task", "[T yoga] [V weds] at [V 6pm]"),
+        clause("task", "[T choir] [V thu] at [V 8pm]"),
+    )
+    moved = lines(turn(classes, clause("set", "move [T the wednesday thing] to [V friday]")))
+    assert {"yoga > date: friday", "choir > date: thu"} <= moved
+
+
+def test_the_night_that_is_more_is_no_later_day() -> None:
+    trip = after(TaskGraph(), clause("task", "[T trip] on [V 20 june]"))
+    assert lines(turn(trip, clause("shift", "make [V one night more]"))) == lines(trip)
+
+
+def test_a_whole_is_cancelled_by_its_day_only_after_a_yes() -> None:
+    said = clause("remove", "cancel [T sunday]")
+    party = after(TaskGraph(), clause("task", "[T party] on [V sunday] with [I cake]"))
+    (asked,) = assemble((said,), said.text, View(party, turn=3, focus=("t1",))).operations
+    assert isinstance(asked, Clarify)
+    assert [one.task for one in asked.choices if isinstance(one, Remove)] == ["t1"]
+
+
+def test_of_several_in_a_name_or_a_value_one_leaves() -> None:
+    dinner = after(
+        TaskGraph(),
+        clause("task", "[T dinner]"),
+        clause("add", "[W dinner]: [I fish and chips], [I salad]"),
+        clause("assign", "[P Mia and Jonas] make [T the salad]"),
+    )
+    less = turn(dinner, clause("remove", "no [T chips]"))
+    assert {"dinner > fish", "dinner > salad"} <= lines(less)
+    assert "dinner > salad > assignee: Mia" in lines(turn(less, clause("remove", "[P Jonas] is out")))
+    layers = after(
+        TaskGraph(), clause("task", "[T tank]"), clause("add", "[W tank]: [I break & layer charcoal]")
+    )
+    assert lines(turn(layers, clause("remove", "remove [T the charcoal]"))) == {"tank"}
+
+
+def test_of_several_one_changes_places() -> None:
+    crew = after(
+        TaskGraph(),
+        clause("assign", "[T wardrobe] is [P Jean and Sal]"),
+        clause("assign", "[T wigs] is [P Tom]"),
+    )
+    swapped = lines(turn(crew, clause("swap", "swap [T Jean] and [T Tom]")))
+    assert {"wardrobe > assignee: Tom and Sal"} <= swapped
+    assert any(line.endswith("wigs > assignee: Jean") for line in swapped)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [clause("need", "first [I load the car], then [T drive], then [I set up]")],
+        [clause("need", "first [I load the car], then [T drive],"), clause("need", "then [I set up]")],
+        [clause("need", "[T drive] after [I load the car], then [T set up]")],
+        [clause("need", "[T load the car] before [I drive]"), clause("need", "then [I set up]")],
+    ],
+)
+def test_what_is_said_in_a_row_waits_in_that_row(said: list[Clause]) -> None:
+    graph = turn(after(TaskGraph(), clause("task", "[T stall]")), *said)
+    named = {node.title: node for node in graph.active}
+    waits = {title: {graph[key].title for key in node.depends_on} for title, node in named.items()}
+    assert waits["set up"] == {"drive"}
+    assert waits["drive"] == {"load the car"}
+
+
+def test_what_is_not_there_empties_nothing() -> None:
+    plans = after(
+        TaskGraph(), clause("task", "[T room]"), clause("add", "[W room]: [I bed], [I medicine], [I lamp]")
+    )
+    said = clause("remove", "from [W the buying list] remove [T everything] except [E medicine]")
+    assert lines(turn(plans, said)) == lines(plans)

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskloom.agent.acting.equipment import Equipment
-from taskloom.agent.language.foreign import English
 from taskloom.agent.plan.schema_files import load_schemas
-from taskloom.agent.reading.gate import Gate
+from taskloom.agent.reading.gate import English, Gate
 from taskloom.agent.reading.local import packaged as packaged_reader
 from taskloom.agent.reading.vouched import Vouched
 from taskloom.agent.recall.experiences import ExperiencedInterpreter

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
-
-from taskloom.agent.turn.reading import Interpreter, Reading, View
-from taskloom.agent.turn.steps import Step
-from taskloom.memory.operations import Add, Update
 
 from .everyday import EVERYDAY
 from .wording import word_set
@@ -70,19 +65,6 @@ _ASKED = word_set("who what bot robot human person machine program ai real help"
 _ME = word_set("you your taskloom")
 
 
-@dataclass(frozen=True, slots=True)
-class English:
-    """A reader of English, and before it what no reader is needed for. Changes nothing in either case."""
-
-    reader: Interpreter
-
-    def read(self, utterance: str, view: View) -> Reading:
-        """Read one utterance; one in another language, or about the program, is talk and no task."""
-        if asks_who(utterance) or (foreign(utterance) and not _asked_for(utterance, view)):
-            return Reading((Step(text=utterance, act="chat"),))
-        return self.reader.read(utterance, view)
-
-
 def fixed_reply(utterance: str) -> str:
     """The reply to what is said in another language, or asked of the program; '' where it is neither."""
     return WHO_I_AM if asks_who(utterance) else ONLY_ENGLISH if foreign(utterance) else ""
@@ -133,12 +115,3 @@ _ELIDED = {
     "t": "tu",
     "s": "se",
 }
-
-
-def _asked_for(utterance: str, view: View) -> bool:
-    """Whether a few words may be the value that was asked for: a name may be in any script or language."""
-    question = view.question
-    if question is None or not question.choices or len(utterance) > 40 or "?" in utterance:
-        return False
-    first = question.choices[0]
-    return isinstance(first, Add | Update) and first.value is None and not question.options

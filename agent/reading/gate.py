@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from taskloom.agent.language import values
+from taskloom.agent.language.foreign import asks_who, foreign
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.turn.reading import Interpreter, Reading, View
 from taskloom.agent.turn.steps import Step
@@ -54,6 +55,28 @@ class Gate:
             if spared:
                 return spared
         return self.model.read(utterance, view)
+
+
+@dataclass(frozen=True, slots=True)
+class English:
+    """A reader of English, and before it what no reader is needed for. Changes nothing in either case."""
+
+    reader: Interpreter
+
+    def read(self, utterance: str, view: View) -> Reading:
+        """Read one utterance; one in another language, or about the program, is talk and no task."""
+        if asks_who(utterance) or (foreign(utterance) and not _asked_for(utterance, view)):
+            return Reading((Step(text=utterance, act="chat"),))
+        return self.reader.read(utterance, view)
+
+
+def _asked_for(utterance: str, view: View) -> bool:
+    """Whether a few words may be the value that was asked for: a name may be in any script or language."""
+    question = view.question
+    if question is None or not question.choices or len(utterance) > 40 or "?" in utterance:
+        return False
+    first = question.choices[0]
+    return isinstance(first, Add | Update) and first.value is None and not question.options
 
 
 def bare_reading(utterance: str, view: View) -> Reading | None:

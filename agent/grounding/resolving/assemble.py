@@ -55,13 +55,8 @@ _HAS = re.compile(
     r"\b(?:do|does|doing|brings?|bringing|takes?|taking|has|have|carr(?:y|ies)|handles?|gets?)\b",
     re.IGNORECASE,
 )  # what somebody does with what he has: 'Ann brings it at 8'
-_TELLS_MORE = re.compile(
-    r"\bfrom [A-Z]|\bfor \w+ (?:people|persons|guests)\b"
-)  # a trip for two people from Oslo
-
-
-_KNOWN = re.compile(r"(?:the|that|this|those|these)\b", re.IGNORECASE)
-_POINTS = re.compile(r"(?:the|that|this|those|these)\b.*\b(?:thing|one|ones|stuff|bit)", re.IGNORECASE)
+_TELLS_MORE = re.compile(r"\bfrom [A-Z]|\bfor \w+ (?:people|persons|guests)\b")  # for two from Oslo
+_NO_NOUN = re.compile(r"\b(?:thing|ones?|stuff|bit)\W*$", re.IGNORECASE)  # 'that dinner thing'
 _IN_ALL = re.compile(r"\b(?:everywhere|throughout|wherever)\b|\bin all\b", re.IGNORECASE)
 
 
@@ -386,9 +381,10 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             self.meant(name, slots=whole, within=self.place(clause)) if name or not clause.all("I") else None
         )
         twin = self.best(name) if node is None and name else None
-        if twin is not None and self.is_another(name, twin.node) and not _KNOWN.match(name):
+        if twin is not None and self.is_another(name, twin.node) and not self.is_known(name):
             return self._made(name, twin.node.parent)  # 'order 1' beside 'order 2'
-        if node is None and name and (not whole or _POINTS.fullmatch(name)) and len(self.graph.active):
+        pointed = not whole or (self.is_known(name) and _NO_NOUN.search(name))
+        if node is None and name and pointed and len(self.graph.active):
             raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
         if not clause.all("TISWOX") and (subject := self._subject(clause)) is not None:
             return subject

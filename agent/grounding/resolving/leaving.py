@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from taskloom.agent.grounding.exact_places import Doubt, says_all
 from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.typed import kind_of
-from taskloom.agent.language.words import singular, slot_name
-from taskloom.agent.plan.held import tasks_having
+from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import has_former, is_member, is_slot
 from taskloom.agent.plan.topic import share_named
@@ -52,9 +51,10 @@ class Leaving(Owning):
         if plans := self._all_plans(clause):
             self._act_on("remove", plans)
             return
-        if len(clause.mentions) == 1 and len(same := self._alike_in_a_list(one(clause, "TI"))) > 1:
-            options = [self.describe(node) for node in same]
-            choices = [Remove(task=node.id) for node in same]
+        if len(clause.mentions) == 1 and len(same := self.alike_in_a_list(one(clause, "TI"))) > 1:
+            options, choices = zip(
+                *((self.describe(node), Remove(task=node.id)) for node in same), strict=True
+            )
             raise Doubt(clarifications.WHICH_ONE(words=one(clause, "TI")), options, choices)
         if (hinted := self._hinted(clause)) is not None:
             self._act_on("remove", [hinted])
@@ -62,25 +62,14 @@ class Leaving(Owning):
         if clause.all("P") and clause.all("TIW") and self._left_it(clause):
             return
         found = self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
-        names = [bare(span.text) for span in clause.all("TIPVW")]
-        points = all(set(name.lower().split()) <= POINTING for name in names) and not clause.all("E")
+        words_of = " ".join(bare(span.text) for span in clause.all("TIPVW")).lower()
+        points = set(words_of.split()) <= POINTING and not clause.all("E")
         for node in found:
             whole, alone = self.task_of(node), node.parent is None
             if self.called_off(node, clause) or (points and alone and self.listed(node)):
-                question = f"Shall I cancel all of {self.describe(whole)}?"
-                raise Doubt(question, ("yes",), (Remove(task=whole.id),))
+                asked = f"Shall I cancel all of {self.describe(whole)}?"
+                raise Doubt(asked, ("yes",), (Remove(task=whole.id),))
         self._act_on("remove", self.but_for_others(found, clause.all("TIP")))
-
-    def _alike_in_a_list(self, name: str) -> list[TaskNode]:
-        """The things of one list that a name fits alike: 'the case' of a black and a clear one."""
-        said = set(content(name))
-        if not said or said <= POINTING or self.says_all(name) or singular(name) != name:
-            return []
-        having = tasks_having(self.graph, said)
-        named = [node for node in having if not is_slot(node) and said <= set(content(node.title))]
-        one_list = len({node.parent for node in named}) == 1 and named[0].parent is not None
-        exact = any(said == set(content(node.title)) for node in named)
-        return named if one_list and not exact else []
 
     def _wherever(self, clause: Clause) -> list[TaskNode]:
         """Where somebody is who leaves without a word of what: all lists of the plan, and what he has there.
@@ -108,8 +97,8 @@ class Leaving(Owning):
             return []
         self._known_sort(names, clause)
         beside, place = self._others(clause), self.place(clause) if clause.all("W") else None
-        if place is None and (name := one(clause, "W")):
-            raise Doubt(f"I do not find “{bare(name)}” in the plan. What do you mean?")
+        if place is None and clause.all("W"):
+            raise Doubt(clarifications.NOT_FOUND(words=bare(one(clause, "W"))))
         if place is not None:
             inside = {node.id for node in self.graph.subtree(place.id)}
             beside = [node for node in beside if node.id in inside]

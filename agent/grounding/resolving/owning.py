@@ -9,8 +9,8 @@ from taskloom.agent.grounding.exact_places import Doubt, means_alike
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import entries, join
-from taskloom.agent.language.words import slot_name
-from taskloom.agent.plan.held import tasks_named
+from taskloom.agent.language.words import singular, slot_name
+from taskloom.agent.plan.held import tasks_having, tasks_named
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.plan.topic import share_named
@@ -294,6 +294,17 @@ class Owning(Giving):
         here = topic is not None and self.graph.root(topic.id).id == self.graph.root(node.id).id
         whole = self.listed(node) if node.parent else self.graph.parts(node.id)
         return not whole and (here or share_named(node.title, set(content(clause.text))) > 0.99)
+
+    def alike_in_a_list(self, name: str) -> list[TaskNode]:
+        """The things of one list that a name fits alike: 'the case' of a black and a clear one."""
+        said = set(content(name))
+        if not said or said <= POINTING or self.says_all(name) or singular(name) != name:
+            return []
+        having = tasks_having(self.graph, said)
+        named = [node for node in having if not is_slot(node) and said <= set(content(node.title))]
+        one_list = len({node.parent for node in named}) == 1 and named[0].parent is not None
+        exact = any(said == set(content(node.title)) for node in named)
+        return named if one_list and not exact else []
 
     def but_for_others(self, found: Sequence[TaskNode], spans: Sequence[Mention]) -> list[TaskNode]:
         """What leaves whole, of what leaves; where it names several, and one of them goes, the rest stays."""

@@ -91,6 +91,7 @@ _BEFORE_A_VERB = re.compile(
     r"(?:(?:i|we|you|they|he|she|it|\S+) )?$",
     re.IGNORECASE,
 )
+_OF_TOPIC = ["value", "who", "why", "before", "history", "claim", "status", "needs", "dependents", "list"]
 _GOING_ON = re.compile(r"\b(?:when|where|how)(?:['’]?s| is| are)\b", re.IGNORECASE)  # 'when is he coming'
 
 
@@ -436,17 +437,6 @@ class Questions(AskedSlots):
                 return topic
             named = self.which(slot, slots=True)
             return self.task_of(named) if named is not None and named.value is not None else topic
-        if kind in (
-            "value",
-            "who",
-            "why",
-            "before",
-            "history",
-            "claim",
-            "status",
-            "needs",
-            "dependents",
-            "list",
-        ):
+        if kind in _OF_TOPIC:
             return self.topic()
         return None

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.grounding.workspace import Ground
+from taskloom.agent.language.values import number_of
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.plan.held import (
     alike,
@@ -39,6 +40,11 @@ _LEAD = re.compile(
     r"(?:a|an|the|my|our|his|her|its|their|your|some|on|at|in|for|to|by|of|with|from|and)\s+)+(?=\S)",
     re.IGNORECASE,
 )
+_HEAD = re.compile(
+    r"(?<=\w)\s+(?:thing|stuff|bit)s?\W*$|(?<=\w)(?<!\bthe)(?<!\bthat)\s+ones?\W*$", re.IGNORECASE
+)
+"""A noun that says nothing: 'the wednesday thing', 'the ring one'."""
+_POINTS = re.compile(r"(?:the|my|our|your|his|her|their|this|that|these|those)\b", re.IGNORECASE)
 SURE, NAMED = 1.2, 0.34  # a candidate scores this at least, and this part of the mention's words is in it
 
 
@@ -102,7 +108,7 @@ class Scoring(Ground):
         size = self._size(gone) if inside is None else sum(fits(graph[key]) for key in inside)
         if not size or not mention:
             return None
-        near, said = self._near(), tuple(content(mention))
+        near, said = self._near(), tuple(content(_HEAD.sub("", mention)))
 
         def held(word: str) -> int:
             if inside is None:
@@ -204,16 +210,26 @@ class Scoring(Ground):
         if said and said[-1].isdigit() and not set(title) <= set(said) and said[-1] not in title:
             numbered = bool(title) and title[-1].isdigit()  # 'week 2' is no 'week 1', from 2 or not
             return numbered or said[-1] not in stems_in(node).value | self.names_of(node)
-        if min(len(said), len(title)) < 2:
+        if min(len(said), len(title)) < 2 or (self.is_known(mention) and self._may_be_known()):
             return False
         if said[-1] != title[-1] or set(said[:-1]) & set(title[:-1]):
             return False
         known = self.names_of(node).union(*(self.names_of(one) for one in self.graph.ancestors(node.id)))
         return not any(
-            word in known
-            or any(alike(word, one) or (len(word) > 2 and one.startswith(word)) for one in known)
+            word in known or number_of(word) is not None or any(_short_for(word, one) for one in known)
             for word in said[:-1]
         )
+
+    def is_known(self, mention: str) -> bool:
+        """Whether words are said as of something in the plan, by no proper name: 'the language course'."""
+        spans = self.clause.mentions if self.clause is not None else ()
+        said = [span.text for span in spans if bare(span.text) == bare(mention)] or [mention]
+        return any(_POINTS.match(text) and not re.search(r"(?<=\s)[A-Z]", text) for text in said)
+
+    def _may_be_known(self) -> bool:
+        """Whether a clause is of what may be named loosely: what is new may not, nor what leaves."""
+        act = self.clause.act if self.clause is not None else ""
+        return act not in ("add", "task", "remove", "hold", "only")
 
     def _lately(self, node: TaskNode) -> int:
         """The turn in which anything in the plan of a task changed last."""
@@ -277,6 +293,11 @@ class Scoring(Ground):
             for node in self.graph.parts(key):
                 found.setdefault(node.id, rank + 0.7)
         return found
+
+
+def _short_for(word: str, other: str) -> bool:
+    """Whether a word is a form of another one, or short for it: 'lit' of literature."""
+    return alike(word, other) or (len(word) > 2 and other.startswith(word))
 
 
 def bare(text: str) -> str:

@@ -12,6 +12,7 @@ from taskloom.agent.grounding.exact_parts import shift_text
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import as_price, kind_of, parse_measure
+from taskloom.agent.language.units import in_unit_of, same_unit, unit_in
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
@@ -54,8 +55,6 @@ _AS_MUCH = re.compile(r"\b(?:again|once more) as (?:much|many)\b", re.IGNORECASE
 _HALF_MORE = re.compile(
     r"\b(?:the )?half (?:again|as (?:much|many|long|big)(?: [\w ]{1,30}?)? again)\b", re.IGNORECASE
 )
-_CENTS = re.compile(r"(?<![a-z])(?:cents?|ct|pence|pennies)\b|(?<=\d)[cp]\b", re.IGNORECASE)
-_DOZEN = re.compile(r"\bdozens?\b", re.IGNORECASE)
 _MORE_OF = re.compile(r"\b(?:more|up|higher|raise\w*|increase\w*|add\w*|longer)\b", re.IGNORECASE)
 _TAKEN = re.compile(r"\s*(?:\w+\s+)?from\b|\s*before\b", re.IGNORECASE)
 _PAUSE = re.compile(r"[,;:.!?()](?=\s)|\s[-–]\s")
@@ -67,15 +66,6 @@ _PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0
 _PART = re.compile(rf"(?:(?:in|by)\s+)?(?:an?\s+)?({'|'.join(_PARTS)})", re.IGNORECASE)
 _PLAIN_NAMES = frozenset(("time", "date", "number", "quantity"))
 _QUANTITIES = frozenset(words("amount number quantity count"))
-_UNITS = (
-    (r"kg|kilos?|kilograms?", "weight", Decimal(1000)), (r"g|grams?", "weight", Decimal(1)),
-    (r"l|lit(?:er|re)s?", "volume", Decimal(1000)), (r"ml|millilit(?:er|re)s?", "volume", Decimal(1)),
-    (r"cl|centilit(?:er|re)s?", "volume", Decimal(10)), (r"km|kilomet(?:er|re)s?", "length", Decimal(1000)),
-    (r"m|met(?:er|re)s?", "length", Decimal(1)), (r"hours?|hrs?|h", "time", Decimal(60)),
-    (r"min(?:ute)?s?", "time", Decimal(1)), (r"m2|m²|sq ?m|square met(?:er|re)s?", "area", Decimal(1)),
-)  # fmt: skip
-
-
 _CLOCKED = frozenset(
     words("time start begin end finish meet meeting pick leaves departure arrive opens closes draw")
 )
@@ -229,6 +219,8 @@ class Shifting(Giving):
         """
         held = [part for part in self.graph.parts(node.id) if part.value] if node.value is None else [node]
         kinds = {kind_held(part) for part in held if not is_assignee(part)}
+        if "night" in amount and kinds and "duration" not in kinds:
+            raise Doubt(f"What of {self.describe(node)} should change by {amount}?")
         numbered = (
             node.value is None and _COUNTS.match(node.title) is None and not _OF_SO_MUCH.search(node.title)
         )
@@ -262,7 +254,7 @@ class Shifting(Giving):
         for slot in slots:
             in_unit = _in_unit_of(slot, amount)
             new = self._moved_end(slot.value or "", sign, in_unit, words_outside(clause, "TW"))
-            if new is None and by is not None and _same_unit(f"{slot.value} {slot.title}", amount):
+            if new is None and by is not None and same_unit(f"{slot.value} {slot.title}", amount):
                 new = values.shift_number(slot.value or "", sign, amount)  # nights: 8
             if new is not None and _fits(slot, by, amount):
                 can.append((slot, new))
@@ -374,25 +366,10 @@ def _plain(amount: str) -> str:
 
 
 def _in_unit_of(slot: TaskNode, amount: str) -> str:
-    """An amount in the unit of a slot: 400 grams of 1.6 kilos are 0.4, 'seven fifty' of a price is 7.50."""
-    value = slot.value or ""
+    """An amount in the unit of a slot: 'seven fifty' of a price is 7.50."""
     if kind_held(slot) == "amount" or set(words(slot.title)) & _PRICES:
         amount = as_price(amount)
-    number = values.number_of(amount)
-    if number is not None and _CENTS.search(amount) and not _CENTS.search(value):
-        return f"{(number / 100).normalize():f}"
-    if _DOZEN.search(value) and (dozens := _DOZEN.search(amount)):
-        return amount[: dozens.start()].strip()  # of 160 dozen ten dozen less are 150 dozen
-    own, other = _unit_in(value), _unit_in(amount)
-    if number is None or own is None or other is None or own[1] != other[1] or own[2] == other[2]:
-        return amount
-    return f"{(number * other[2] / own[2]).normalize():f}"
-
-
-def _unit_in(text: str) -> tuple[str, str, Decimal] | None:
-    """The measure that a text is in, of `_UNITS`."""
-    lowered = text.lower()
-    return next((one for one in _UNITS if re.search(rf"(?<![a-z])(?:{one[0]})(?![a-z\d])", lowered)), None)
+    return in_unit_of(slot.value or "", amount)
 
 
 def _multiplies(amount: str) -> bool:
@@ -409,7 +386,7 @@ def _meant_by(
     if by is None:
         named = [one for one in can if set(words(one[0].title)) & _QUANTITIES]
         return named or [one for one in can if not set(words(one[0].title)) & _PRICES]
-    lengths = [one for one in can if kind_held(one[0]) == "duration" or _same_unit(one[0].title, "day")]
+    lengths = [one for one in can if kind_held(one[0]) == "duration" or same_unit(one[0].title, "day")]
     if _ENDS.search(said):
         return lengths
     return [one for one in can if one not in lengths] if _LATER.search(said) else []
@@ -423,13 +400,13 @@ def _fits(slot: TaskNode, by: timedelta | None, amount: str) -> bool:
     """Whether an amount is of the kind that a slot counts: hours of a time, money of a price."""
     value, kind = slot.value or "", kind_held(slot)
     units = set(content(_NUMBER.sub(" ", amount)))
-    own_unit, unit = _unit_in(f"{value} {slot.title}"), _unit_in(amount)
+    own_unit, unit = unit_in(f"{value} {slot.title}"), unit_in(amount)
     if own_unit is not None and unit is not None and own_unit[1] != unit[1]:
         return False  # square metres of no weight
     if by is not None:
         if kind == "amount" or set(words(slot.title)) & _PRICES:
             return False  # of what costs 18 a day a day more is none
-        if kind == "duration" or _same_unit(f"{value} {slot.title}", amount):
+        if kind == "duration" or same_unit(f"{value} {slot.title}", amount):
             return True
         if by % timedelta(days=1):
             return kind in ("time", None) or _timed(slot)
@@ -445,8 +422,3 @@ def _fits(slot: TaskNode, by: timedelta | None, amount: str) -> bool:
         return kind == "amount" or priced
     own = {*words(value), *words(slot.title)}
     return not units or bool(units & own) or kind == "count"
-
-
-def _same_unit(text: str, amount: str) -> bool:
-    units: Sequence[str] = re.findall(r"min|hour|hr|day|night|week|month|year", amount.lower())
-    return any(unit in text.lower() for unit in units) and values.number_of(text) is not None
