@@ -157,7 +157,9 @@ class Cases:
             candidates = tuple(one.candidate for one in tried)
             kept = replace(view, examples=tuple)
             found[text] = Case("played", file.parent.name, text, kept, candidates, outcomes)
-            right = [replace(one, trust=0.99) for one, it in zip(tried, outcomes, strict=True) if it == "held"]
+            right = [
+                replace(one, trust=0.99) for one, it in zip(tried, outcomes, strict=True) if it == "held"
+            ]
             return right[:1] or trusted(self, text, plain, view)
 
         with (

@@ -4,8 +4,8 @@
 
 The turns are those of `cases`: of the calibration voice and of some of the train voices (which the network
 has read: they count half) of training/dialogues, of the recorded dialogues of tests/recordings, of the
-dialogues of tests/, which the network has read, and forms of authors whom it has not read, said of plans that
-are made up. The authors of HELD_OUT are scored only.
+dialogues of tests/, which the network has read, whole dialogues of authors whom it has not read
+(training/played), and forms of others, said of plans that are made up. The authors of HELD_OUT are scored only.
 
 Boosted trees are fitted on what `taskloom.agent.reading.signs` finds in each reading of each turn.
 What they are worth is told by author: of the recorded dialogues those of HELD_OUT, and those whom the
@@ -38,7 +38,9 @@ from taskloom.agent.reading.signs import signs
 
 OUT = ROOT / "agent" / "reading" / "trust.json"
 RECORDED, CALIBRATION, TRAIN, OWN, FORMS = "recorded", "calibration", "train", "own", "forms"
-WEIGHTS = {RECORDED: 3.0, CALIBRATION: 3.0, TRAIN: 0.3, OWN: 6.0, FORMS: 1.0}
+PLAYED = "played"
+WEIGHTS = {RECORDED: 3.0, CALIBRATION: 3.0, TRAIN: 0.3, OWN: 12.0, FORMS: 1.0, PLAYED: 8.0}
+FOLDS = 5  # of the played authors, each scored by the rest
 READ = 0.3  # weight of a recorded author whom the network has read
 OF_FORMS = 4000  # turns
 EVERY = {TRAIN: 16}  # dialogue of those of a source
@@ -134,6 +136,7 @@ def _cases(source: str) -> list[Case]:
     turns: dict[str, Callable[[], Iterable[Case]]] = {
         RECORDED: read.recorded, CALIBRATION: partial(read.annotated, CALIBRATION), OWN: read.own,
         TRAIN: partial(read.annotated, TRAIN, EVERY[TRAIN]), FORMS: partial(read.formed, OF_FORMS, SEED),
+        PLAYED: read.played,
     }  # fmt: skip
     return list(turns[source]())
 
@@ -159,12 +162,17 @@ def main() -> None:
     args.out.write_text(json.dumps(content(turns, boosted), separators=(",", ":")) + "\n", encoding="utf-8")
     print(f"{args.out}: fitted on {len(seen)} turns, {args.out.stat().st_size / 1e3:.0f} kB", flush=True)
     print(f"held out: {turns.told(turns.scored(boosted, sorted(unseen)))}", flush=True)
-    for source, authors in ((RECORDED, UNREAD), (CALIBRATION, SPLITS[CALIBRATION])):
+    played = sorted({case.author for case in cases if case.source == PLAYED})
+    by_rest = {
+        RECORDED: [[author] for author in UNREAD], CALIBRATION: [[author] for author in SPLITS[CALIBRATION]],
+        PLAYED: [played[fold::FOLDS] for fold in range(FOLDS)],
+    }  # fmt: skip
+    for source, folds in by_rest.items():
         scores: dict[int, NDArray[Any]] = {}
-        for author in authors:
-            own = [at for at in seen if cases[at].source == source and cases[at].author == author]
+        for authors in folds:
+            own = [at for at in seen if cases[at].source == source and cases[at].author in authors]
             scores |= turns.scored(turns.fit(sorted(set(seen) - set(own))), own)
-        print(f"{source} authors whom the network has not read, each by the rest: {turns.told(scores)}")
+        print(f"{source} authors whom the network has not read, by the others: {turns.told(scores)}")
 
 
 if __name__ == "__main__":

@@ -127,10 +127,15 @@ def _is_no_person(one: Operation, graph: TaskGraph) -> bool:
     return base(slot) == "assignee"
 
 
+_NO_HOUR = re.compile(r"(?<![\d:.,])(?:2[5-9]|[3-9]\d|\d{3,}) ?[ap]\.?m\b", re.IGNORECASE)
+
+
 def _is_no_measure(one: Operation, graph: TaskGraph) -> bool:
     """Whether an amount, a day or an hour would become a name: a budget of 'Leila as the tutor'."""
     if not isinstance(one, Update) or not one.value or one.task not in graph:
         return False
+    if _NO_HOUR.search(one.value):
+        return True
     if kind_of(graph[one.task].value or "") not in _MEASURED or kind_of(one.value) is not None:
         return False
     told = re.findall(r"[a-z]+|\d", one.value.lower())
@@ -169,7 +174,10 @@ def _is_of_nothing(one: Operation, graph: TaskGraph) -> bool:
         return False
     if one.value is not None:
         return base(one.slot) in _NAMELESS
-    known = re.fullmatch(rf"\W*(?:the|that|those|these) {re.escape(one.title.lower())}\W*", one.said.lower())
+    known = re.fullmatch(
+        rf"\W*(?:same (?:goes )?(?:for|with) )?(?:the|that|those|these) {re.escape(one.title.lower())}\W*",
+        one.said.lower(),
+    )
     return known is not None and bool(graph.active)
 
 

@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.values import NUMBER_WORDS
-from taskloom.agent.language.wording import NOT_UNDERSTOOD
+from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD
+from taskloom.agent.plan.roles import is_slot
 from taskloom.agent.turn.clauses import Parse
 from taskloom.agent.turn.reading import View
 from taskloom.memory.claims import Answer, answer
@@ -116,6 +117,11 @@ class Known:
         if question not in self._answers:
             self._answers[question] = answer(self._graph, question)
         return self._answers[question]
+
+    @cached_property
+    def changed(self) -> int:
+        """The turn in which the plan changed last."""
+        return max((node.turn for node in self._graph.values()), default=self._view.turn)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -220,8 +226,27 @@ def _effect_signs(text: str, view: View, mine: Candidate, known: Known) -> dict[
         "no change": sum(one.value == graph[one.task].value for one in news),
         "answers": float(last.rstrip().endswith("?")),
         "again": float(NOT_UNDERSTOOD in last),
+        "proposed": float(last.startswith(DID_YOU_MEAN)),
+        "since changed": min(8, view.turn - known.changed),
+        "titles said": min((_said_of(graph, node, said) for node in targets), default=1.0),
+        "rival slots": max((_rivals(graph, one.task) for one in news), default=0),
         **{f"kind {kind}": min(3, sum(one.kind == kind for one in changes)) for kind in _KINDS},
     }
+
+
+def _said_of(graph: TaskGraph, node: TaskNode, said: Collection[str]) -> float:
+    """How much of the name of a task, or of the task that a slot is of, was said."""
+    task = graph[node.parent] if is_slot(node) and node.parent else node
+    names = [set(words(one.title)) - STOP for one in (node, task)]
+    return max((len(name.intersection(said)) / len(name) for name in names if name), default=0.0)
+
+
+def _rivals(graph: TaskGraph, key: str) -> int:
+    """How many other slots of a plan hold a value of the same kind, up to six."""
+    kind = kind_of(graph[key].value or "")
+    inside = graph.subtree(graph.root(key).id)[:200]
+    same = (one for one in inside if one.id != key and one.value and kind_of(one.value) == kind)
+    return sum(1 for _ in islice(same, 6))
 
 
 _MAKES = ("task", "add", "need", "split")

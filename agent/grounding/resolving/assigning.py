@@ -167,7 +167,10 @@ class Assigning(Owning):
     def _to_give(self, name: str, whole: TaskNode | None, clause: Clause) -> TaskNode:
         """What somebody gets by its name, made where there is none."""
         known = self._just_added(name) or self.meant(name, within=whole)
-        return self._no_slot(known or self._or_new(name, whole), name, clause)
+        topic = self.topic() if known is None and whole is None else None
+        made = topic is not None and topic.id in self.new and topic.id in self.given
+        beside = topic if made and topic is not None and not self.listed(topic) else None
+        return self._no_slot(known or self._found_or_new(None, name, whole, beside), name, clause)
 
     def _just_added(self, name: str) -> TaskNode | None:
         """The one item that this message added last, where 'that' follows it: 'a letter, I write that'."""

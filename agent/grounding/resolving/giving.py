@@ -73,16 +73,23 @@ _KEPT = re.compile(r"\b(?:keep|keeps|leave|stay|stays|stick)\b", re.IGNORECASE)
 _SHORTER = re.compile(r"\b(?:shorten|trim|reduc|cut)\w*\b.*\bby\b", re.IGNORECASE)
 
 
+_DONE_ONES = re.compile(
+    r"(?:done|finished|completed|ticked(?: off)?) (?:ones?|things?|items?|stuff|tasks?|jobs?|bits?)"
+    r"|what(?:['’]?s| is| are) (?:already )?(?:done|finished)",
+    re.IGNORECASE,
+)
 _ONE_OF = re.compile(r"\b(?:one|either|some) of\s+$", re.IGNORECASE)
 _ON_ONE = ("set", "shift", "done", "reopen", "remove", "hold", "assign")
 
 
 def _one_of(clause: Clause, thing: Mention) -> bool:
     """Whether a clause is about one of several that it does not tell apart: 'one of them starts at nine'."""
-    whole = re.fullmatch(r"(?:one|either|some) of (\S+)", thing.text, re.IGNORECASE)
+    whole = re.fullmatch(r"(?:one|either|some) of (\S.*)", thing.text, re.IGNORECASE)
+    if whole is None and _ONE_OF.search(clause.text[: thing.start]) is None:
+        return False
     name = (whole[1] if whole else thing.text).lower()
     pointed = set(name.split()) <= POINTING and name not in ("it", "that", "this")
-    return pointed and (whole is not None or _ONE_OF.search(clause.text[: thing.start]) is not None)
+    return pointed or name.split()[0] in ("the", "my", "our", "those", "these")
 
 
 class Giving(People):
@@ -196,6 +203,9 @@ class Giving(People):
             if self.says_all(name):
                 found += self._all_of(name, whole, gone=bool(gone))
                 continue
+            if _DONE_ONES.fullmatch(name) and (done := self._done_in(whole)):
+                found += done
+                continue
             node = self.meant(name, slots=slots, gone=gone, within=whole) or self.meant(
                 name, slots=slots, gone=gone
             )
@@ -207,6 +217,13 @@ class Giving(People):
         parts = found if clause.act == "remove" else found[len(clause.all("T")) :] if "T" in roles else []
         spared |= {above.id for node in parts for above in self.graph.ancestors(node.id)}  # 'X of the Y'
         return [node for node in dict.fromkeys(found) if node.id not in spared]
+
+    def _done_in(self, whole: TaskNode | None) -> list[TaskNode]:
+        """What is done of a whole, or of the plan that is spoken of."""
+        whole = whole or self.topic()
+        inside = self.graph.subtree(self.graph.root(whole.id).id)[1:] if whole is not None else ()
+        done = [node for node in inside if node.status == "done" and not is_slot(node)]
+        return done or [node for node in self.graph.parts(None) if node.status == "done"]
 
     def says_all(self, name: str) -> bool:
         """Whether words mean everything that there is somewhere, and are no name: 'all of it', 'the rest'."""

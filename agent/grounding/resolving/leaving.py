@@ -97,7 +97,7 @@ class Leaving(Owning):
             return []
         self._known_sort(names, clause)
         beside, place = self._others(clause), self.place(clause) if clause.all("W") else None
-        if place is None and clause.all("W"):
+        if place is None and clause.all("W") and not any(self.which(bare(e.text)) for e in clause.all("E")):
             raise Doubt(clarifications.NOT_FOUND(words=bare(one(clause, "W"))))
         if place is not None:
             inside = {node.id for node in self.graph.subtree(place.id)}

@@ -44,7 +44,10 @@ def _in_time(clause: Clause) -> list[Mention]:
     return sorted(items, key=lambda one: _AFTER.search(clause.text[: one.start]) is None)
 
 
-_NEXT = re.compile(r"\W*(?:and )?(?:then|after that|afterwards|next|finally|lastly)\b", re.IGNORECASE)
+_NEXT = re.compile(
+    r"^\W*(?:and )?(?:then|after that|afterwards|next|finally|lastly)\b|\b(?:after that|afterwards)\W*$",
+    re.IGNORECASE,
+)
 _THEN_NEXT = re.compile(r"\b(?:then|after that|afterwards|next|finally|lastly)\b", re.IGNORECASE)
 _BEFORE = re.compile(r"\bbefore\b", re.IGNORECASE)
 _WAITS = re.compile(
@@ -103,7 +106,7 @@ class Linking(Giving):
         if not needed and (before := self._said_before(clause)) is not None:
             needed = [before]
             other = other or needed[0]
-        follows = self._said_before(clause) if len(told) == 1 and _NEXT.match(clause.text) else None
+        follows = self._said_before(clause) if len(told) == 1 and _NEXT.search(clause.text) else None
         within = self._in_link(one(clause, "T")) if clause.all("T") and len(needed) > 1 else None
         if within is not None and all(within in self.graph.ancestors(node.id) for node in needed):
             pairs = list(pairwise(needed))  # 'the party has a step after A: B'
@@ -144,7 +147,7 @@ class Linking(Giving):
             return self.graph[self.later]
         last = self.graph.get(self.focus[0]) if self.operations and self.focus else None
         new = last is not None and last.turn == self.view.turn and last.parent and not is_slot(last)
-        return last if new and len(clause.all("T")) == 1 and _SEQUENCE.search(clause.text) else None
+        return last if new and len(clause.all("TI")) == 1 and _SEQUENCE.search(clause.text) else None
 
     def _just_linked(self, name: str) -> TaskNode | None:
         """The step that this message spoke of before, where a link points at it: 'A first, B needs it'."""

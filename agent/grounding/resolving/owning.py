@@ -224,7 +224,7 @@ class Owning(Giving):
             raise Doubt("Which list should hold only that?")  # all others in one of them would leave
         if len(lists) == 1 and (above := next(iter(lists))) is not None:
             whole = self.graph[above]  # the list that they are all in
-        if whole is None:
+        if whole is None or (clause.all("W") and None in kept and self.place(clause) is None):
             raise Doubt("Which list should hold only that?")
         known = bool(lists) or (bool(one(clause, "W")) and bool(self.listed(whole)))
         if not known or not names:

@@ -41,7 +41,7 @@ class People(Naming):
         if name.lower() in ME or said[0] in ("i", "im", "ill", "ive"):
             return "me"
         if not set(said) <= SOMEBODY:
-            return name
+            return self._known_by(name)
         before, reply = self.view.exchanges[-1] if self.view.exchanges else ("", "")
         known = [node.value or "" for node in self.graph.active if is_assignee(node)]
         here = {
@@ -56,6 +56,15 @@ class People(Naming):
             if (last := max(places, default=(-1, "")))[0] >= 0:
                 return last[1]
         return name
+
+    def _known_by(self, name: str) -> str:
+        """A name without the 's' of a verb, where that is somebody in a plan: 'Sams on the hood'."""
+        short = name[:-1] if re.fullmatch(r"[^\W\d_]{2,}s", name) else ""
+        if not short:
+            return name
+        held = {(node.value or node.title).lower(): node.value or node.title for node in self.graph.active}
+        known = held.get(short.lower())
+        return known if known is not None and name.lower() not in held else name
 
     def _somebody(self, name: str) -> str:
         """What joins a list; 'she' is who was spoken of.

@@ -71,6 +71,13 @@ _CLOCKED = frozenset(
 )
 _MONEY = frozenset(words("pound pounds quid euro euros dollar dollars buck bucks rupees p"))
 _PRICES = frozenset(words("price cost fee pay rate budget amount limit admission charge wage rent money bid"))
+_OF_ANY = frozenset(
+    words(
+        """kick off kickoff drop pick up pickup collection doors curtain hour clock go going leave leaving
+        take pot kitty purse fund allowance deposit tip bill total charge cut share travelling"""
+    )
+)
+"""Names of times and sums that a plan may hold under another one."""
 _IN_WORDS = re.compile(rf"(?:{'|'.join(values.NUMBER_WORDS)})\b.*\b(?:hundred|thousand)\b", re.IGNORECASE)
 _NUMBER = re.compile(rf"[\d.,£$€]+|\b(?:{'|'.join(values.NUMBER_WORDS)}|an?|one|couple of)\b", re.IGNORECASE)
 
@@ -123,6 +130,9 @@ class Shifting(Giving):
             amount = f"{amount} {thing}"  # 'one more lesson' is none of its price
             if self._in_value(node, thing, sign, amount):
                 return
+        if clause.all("T") and not clause.all("S") and _is_counted(node, one(clause, "T"), amount):
+            self._act("shift", task=node.id, value=sign + amount)  # '6 chains', of 11 speeds
+            return
         if not clause.all("TSW") and (counted := self._counted(node, sign, amount)) is not None:
             node = counted
         whose = one(clause, "S") and set(content(one(clause, "S"))) <= set(content(node.title))
@@ -182,7 +192,8 @@ class Shifting(Giving):
 
     def _is_unknown(self, name: str) -> bool:
         """Whether a name is of something that no plan has; words for any time or price are of none."""
-        return not set(content(name)) <= _CLOCKED | _PRICES and not self.says_all(name) and self.lacks(name)
+        anything = set(content(name)) <= _CLOCKED | _PRICES | _OF_ANY or self.says_all(name)
+        return not anything and re.search(r"(?:ed|ing)\W*$", name) is None and self.lacks(name)
 
     def _counted(self, node: TaskNode, sign: str, amount: str) -> TaskNode | None:
         """What an amount counts in the plan that is spoken of: 'two pencils more' where there are pencils."""
@@ -298,6 +309,18 @@ _OF_SO_MUCH = re.compile(
 _COUNTS = re.compile(rf"\W*(?:\d|(?:an?|{'|'.join(values.NUMBER_WORDS)})\b)", re.IGNORECASE)
 
 
+_DIMENSIONS = re.compile(r"\w\s*(?:\bby\b|[x×])\s*\w", re.IGNORECASE)
+
+
+def _is_counted(node: TaskNode, name: str, amount: str) -> bool:
+    """Whether a thing says itself how many it is, and a plain number of it is meant."""
+    number = re.match(r"\d+\s+(?=[^\W\d])", node.title)
+    if number is None or node.value is not None or kind_of(amount) not in (None, "count"):
+        return False
+    rest = node.title[number.end() :]
+    return set(content(name)) == set(content(rest)) and values.number_of(amount) is not None
+
+
 def _each_amount(clause: Clause) -> list[Clause]:
     """A clause for each thing that changes: 'doors and start half an hour', 'two packs, twice the price'."""
     amounts, things = clause.all("V"), sorted((*clause.all("T"), *clause.all("S")), key=lambda m: m.start)
@@ -324,10 +347,12 @@ def _is_amount(value: Mention) -> bool:
 
 def _change(clause: Clause, value: str) -> tuple[str, str]:
     """The sign and the amount of a change, by the words of its part of the clause."""
-    spoken = parse_measure(_MEASURE.sub("", value).strip()) or "1"
+    plain = _MEASURE.sub("", value).strip()
+    in_full = re.sub(r"^(?:an? )?(?=(?:hundred|thousand) and )", "one ", plain, flags=re.IGNORECASE)
+    spoken = in_full if _IN_WORDS.match(in_full) else parse_measure(plain) or "1"
     start = next((m.start for m in clause.all("VI")), 0)
-    plain = re.sub(r",{2,}", lambda found: "x" * len(found[0]), words_outside(clause, "TSW"))
-    before, after = _PAUSE.split(plain[:start])[-1], plain[start + len(value) :]
+    rest = re.sub(r",{2,}", lambda found: "x" * len(found[0]), words_outside(clause, "TSW"))
+    before, after = _PAUSE.split(rest[:start])[-1], rest[start + len(value) :]
     near = f"{before}{value} {_PAUSE.split(after)[0]}"
     if _HALF_MORE.search(near):
         return "*", "1.5"
@@ -353,12 +378,12 @@ def _counted_thing(clause: Clause) -> str:
 
 def _plain(amount: str) -> str:
     """An amount with its number in figures: 'half a kilo' is 0.5 kilo, 'a page' 1 page."""
+    if _IN_WORDS.match(amount) and (number := values.number_of(amount)) is not None:
+        return values.with_number(amount, number)  # 'three hundred and fifty'
     amount = re.sub(r"^half(?: an?)?\s+", "0.5 ", amount.strip(), flags=re.IGNORECASE)
     amount = re.sub(r"^an?\s+(?=(?:hundred|thousand)\b)", "", amount, flags=re.IGNORECASE)
     amount = re.sub(r"^(?:an?|one)\s+", "1 ", amount, flags=re.IGNORECASE).replace("%", " percent")
     amount = re.sub(r"\bper cent\b", "percent", amount, flags=re.IGNORECASE)
-    if _IN_WORDS.match(amount) and (number := values.number_of(amount)) is not None:
-        return values.with_number(amount, number)  # 'three hundred and fifty'
     scaled = re.fullmatch(r"(?:(\S+)\s+)?(hundred|thousand)\b(.*)", amount, re.IGNORECASE)
     if scaled is not None and (number := values.number_of(scaled[1] or "1")) is not None:
         amount = f"{number * (1000 if scaled[2].lower() == 'thousand' else 100):f}{scaled[3]}"
@@ -416,9 +441,10 @@ def _fits(slot: TaskNode, by: timedelta | None, amount: str) -> bool:
         return True  # of '3.50', which could be a time
     if (kind in ("date", "time") and not priced) or _timed(slot) or kind_of(amount) in ("date", "time"):
         return False
-    if kind is None and not re.match(r"\D{0,3}\d", value):
+    if kind is None and (not re.match(r"\D{0,3}\d", value) or _DIMENSIONS.search(value)):
         return False
     if kind_of(amount) == "amount" or units & _MONEY:
-        return kind == "amount" or priced
+        nameless = kind == "count" and slot_name(slot.title) in ("number", "detail")
+        return kind == "amount" or priced or nameless
     own = {*words(value), *words(slot.title)}
     return not units or bool(units & own) or kind == "count"
