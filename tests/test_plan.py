@@ -32,7 +32,7 @@ from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.clauses import Clause, Mention, Parse
 from taskloom.agent.turn.reading import View
 from taskloom.memory.claims import answer
-from taskloom.memory.operations import Add, Check, Clarify, apply
+from taskloom.memory.operations import Add, Check, Clarify, Operation, Remove, Update, apply
 from taskloom.memory.tasks import TaskGraph
 
 ROOT = Path(__file__).parents[1]
@@ -1040,3 +1040,44 @@ def test_a_slot_is_not_called_by_a_part_of_a_sentence() -> None:
     made = Add(said="said", slot="time", title="we agreed that the time", value="6 pm", parent="t1")
     assert not makes_sense([made], PLANS, 9)
     assert makes_sense([made.model_copy(update={"title": "lesson time"})], PLANS, 9)
+
+
+FLAT = after(
+    TaskGraph(), clause("task", "[T the viewing] at [V 10]"), clause("add", "[W viewing]: [I Ann], [I Bo]")
+)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        Add(slot="detail", title="detail", value="cooker", said="cooker"),
+        Add(slot="task", title="hood", said="The hood."),
+        Add(slot="task", title="Rome thing", said="Same for the Rome thing"),
+        Add(slot="a.b", title="paint", value="two days", parent="t1", said="the paint is two days later"),
+        Add(slot="a.b", title="load", value="two hours later", parent="t1", said="load in two hours later"),
+        Update(task="t3", title="11", said="the couple stay at 11"),
+        Update(task="t3", title="50 more", said="the trip gets 50 more"),
+        Update(task="t2", value="132pm", said="they are 132 now"),
+        Remove(task="t1", said="Hugh has stripped the port side"),
+    ],
+)
+def test_no_word_is_a_plan_and_no_amount_a_name(operation: Operation) -> None:
+    assert FLAT["t2"].value == "10"
+    assert FLAT["t3"].title == "Ann"
+    assert not makes_sense((operation,), FLAT, 9)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        Add(slot="task", title="hood", said="we need the hood"),
+        Add(slot="a.b", title="trip", value="two days", parent="t1", said="two days in Rome"),
+        Update(task="t3", title="Anna", said="Ann is Anna"),
+        Update(task="t2", value="2:30 PM", said="at 2:30 PM"),
+        Remove(task="t1", said="scrap the viewing"),
+        Remove(task="t1", said="the viewing is off"),
+        Remove(task="t3", said="Ann has gone"),
+    ],
+)
+def test_what_is_like_them_makes_sense(operation: Operation) -> None:
+    assert makes_sense((operation,), FLAT, 9)

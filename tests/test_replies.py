@@ -1028,3 +1028,13 @@ def test_what_a_value_once_was_may_be_quoted_and_a_whole_keeps_its_value_in_a_li
     talk(answers=[ask("history", "t2", of=("t2",))])
     assert talk.faults('It was San Francisco until turn 7, as "San Francisco, then".') == []
     assert talk.faults("The destination is San Francisco.") != []
+
+
+def test_the_parts_of_a_split_are_told_by_what_tells_them_apart() -> None:
+    talk = meeting()
+    parts = (
+        Part(title="team meeting (Bob)", values=(("assignee", "Bob"), ("number", "20"))),
+        Part(title="team meeting (Ann)", values=(("assignee", "Ann"),)),
+    )
+    reply = talk(Split(task="t1", parts=parts), said="Split it.")
+    assert reply == "Split the team meeting into 2 parts: 1) Bob: number 20; 2) Ann."

@@ -40,6 +40,10 @@ from lines import (  # noqa: E402
     read_text,
 )
 
+JUDGED = {
+    "active_has", "active_lacks", "reply_has", "reply_lacks", "intents", "unchanged", "shared", "under",
+    "not_under", "done", "depends", "junk_lacks",
+}  # fmt: skip
 FILES = files()
 read_once = cache(read_file)  # 400 dialogues, for two tests
 
@@ -291,3 +295,25 @@ def test_forms_as_they_were_meant_do_to_a_plan_what_their_group_says() -> None:
         plans.tried(turn, view, said, annotated(turn, view))[0] for turn, view, said in plans.met(120, 3)
     ]
     assert outcomes.count("right") > 0.8 * len(outcomes)
+
+
+def _patterns(wanted: object) -> Iterator[str]:
+    for one in wanted if isinstance(wanted, list) else [wanted]:
+        yield from _patterns(one) if isinstance(one, list) else [one] if isinstance(one, str) else []
+
+
+def test_dialogues_that_are_played_say_what_must_hold() -> None:
+    """Every key is one that is judged, every pattern is one; of 25 authors whom the network has not read."""
+    played = sorted((ROOT / "training" / "played").glob("*/*.json"))
+    voices = {file.parent.name for file in played}
+    assert len(voices) == 25
+    assert not voices & {voice for split in SPLITS.values() for voice in split}
+    for file in played:
+        turns = [turn for turn in json.loads(file.read_text())["turns"] if "user" in turn]
+        assert len(turns) >= 12, file
+        for turn in turns:
+            wanted = {key: held for key, held in turn.items() if key not in ("user", "note")}
+            assert turn["user"].strip(), file
+            assert wanted.keys() <= JUDGED, (file, turn)
+            for pattern in _patterns([*wanted.values()]):
+                re.compile(pattern)

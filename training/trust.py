@@ -5,7 +5,8 @@
 The turns are those of `cases`: of the calibration voice and of some of the train voices (which the network
 has read: they count half) of training/dialogues, of the recorded dialogues of tests/recordings, of the
 dialogues of tests/, which the network has read, whole dialogues of authors whom it has not read
-(training/played), and forms of others, said of plans that are made up. The authors of HELD_OUT are scored only.
+(training/played), and forms of others, said of plans that are made up. The authors of HELD_OUT are scored
+only.
 
 Boosted trees are fitted on what `taskloom.agent.reading.signs` finds in each reading of each turn.
 What they are worth is told by author: of the recorded dialogues those of HELD_OUT, and those whom the

@@ -78,8 +78,12 @@ class Parts(Places):
     def _part_title(self, target: TaskNode, part: StepPart, ids: Sequence[str], number: int) -> str:
         """What tells a part from the others: its members, what it is about, else its number."""
         about = [one.value for one in part.details if values.kind_of(one.value) not in ("date", "time")]
-        told = join(self.graph[key].title for key in ids) or next(iter(about), "") or f"part {number}"
-        return part.title or f"{target.title} ({told})"
+        people = [one.value for one in _others(part, [self.graph[key] for key in ids])]
+        names = [self.graph[key].title for key in ids] or people
+        told = join(names) or next(iter(about), "") or f"part {number}"
+        counted = any(values.kind_of(one) == "count" for one in about)  # '80 cakes' are 30 and 50
+        title = re.sub(r"^\d+\s+(?=[^\W\d])", "", target.title) if counted else target.title
+        return part.title or f"{title} ({told})"
 
     def _merge(self, step: Step) -> None:
         node = self.target(step)

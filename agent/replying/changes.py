@@ -13,6 +13,7 @@ from taskloom.agent.language.wording import be, clip, plural, the, title_of, val
 from taskloom.agent.turn.state import Change, Turn
 from taskloom.memory.operations import Link, is_part, names
 from taskloom.memory.tasks import Revision, TaskGraph, TaskNode
+from taskloom.memory.words import words
 
 from .naming import Names, same
 
@@ -296,11 +297,7 @@ class Changes:
             node = self.graph[op.task]
             parts = [n for n in self._touched([change]) if is_part(n) and n.parent == node.id and n.active]
             width = WIDTH // max(1, len(parts))
-            entries = [
-                f"{number}) {title_of(part)}: {contents}"
-                if (contents := self.names.contents_within(part, width)) else f"{number}) {title_of(part)}"
-                for number, part in enumerate(parts, 1)
-            ]  # fmt: skip
+            entries = [f"{number}) {self._part(part, width)}" for number, part in enumerate(parts, 1)]
             task = self.names.full(node)
             found.append(
                 replies.SPLIT_INTO(task=task, count=len(entries), parts="; ".join(entries))
@@ -308,6 +305,15 @@ class Changes:
                 else replies.SPLIT(task=task)
             )
         return found
+
+    def _part(self, part: TaskNode, width: int) -> str:
+        """What a part is called beside the others, and what is in it that this does not say: 'Ann: 4 pm'."""
+        found = re.search(r"\(([^()]+)\)$", part.title)
+        name, own = (found[1], words(found[1])) if found is not None else (title_of(part), ())
+        inside = self.graph.parts(part.id)
+        told = [one.id for one in inside if own and set(words(one.value or one.title)) <= set(own)]
+        names = Names(self.graph, untold={*self.names.untold, *told}, brief=self.names.brief)
+        return ": ".join(filter(None, (name, names.contents_within(part, width))))
 
     def _merge(self, changes: list[Change]) -> list[str]:
         found = []

@@ -335,7 +335,16 @@ def test_times_of_earlier_sessions(text: str, first: datetime, last: datetime) -
 
 
 @pytest.mark.parametrize(
-    "text", ["book a hotel", "on May 9th", "in May 9", "some days ago", "last but not least"]
+    "text",
+    [
+        "book a hotel",
+        "on May 9th",
+        "in May 9",
+        "some days ago",
+        "last but not least",
+        "900000 weeks ago",
+        f"{'9' * 5000} days ago",
+    ],
 )
 def test_no_time_of_an_earlier_session(text: str) -> None:
     assert when(text, NOW) is None
@@ -383,3 +392,8 @@ def test_any_text_is_read(text: str) -> None:
     assert set(strength) == {one.id for one in UNITS}
     assert all(0 <= one.named <= 1 and 0 <= one.hinted <= 1 for one in strength.values())
     assert seeks(text) in (-1, 0, 1)
+
+
+def test_a_number_of_thousands_of_digits_names_nothing() -> None:
+    held = unit("h", HOTEL, NOW, city="Rome", rooms="9" * 5000)
+    assert pointing(f"rooms for {'9' * 5000}", [held], NOW).strength["h"].slots == ()
