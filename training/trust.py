@@ -66,7 +66,7 @@ class Turns:
             _weight(self.cases[at]) / len(self.signs[at]) ** 0.5 for at in given for _ in self.signs[at]
         ]
         boosted = GradientBoostingClassifier(
-            n_estimators=250, max_depth=4, learning_rate=0.06, subsample=0.6, max_features=0.2,
+            n_estimators=300, max_depth=5, learning_rate=0.06, subsample=0.6, max_features=0.2,
             min_samples_leaf=40, random_state=SEED,
         )  # fmt: skip
         boosted.fit(np.concatenate([self.signs[at] for at in given]), right, sample_weight=weight)
