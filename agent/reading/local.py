@@ -47,7 +47,7 @@ from .trust import probabilities
 Parser = Callable[[str, str, int], Sequence[Parse]]
 """From a text, what is heard beside it, and how many readings, to these, the likeliest first."""
 
-ACT, BEGIN, PROPOSE = 0.58, 0.4, 0.1
+ACT, BEGIN, PROPOSE = 0.6, 0.4, 0.1
 """From which probability on a reading is carried out, the first of a plan, and from which it is proposed."""
 PRESUME = 0.4
 """From which probability on what is proposed is presumed to be meant by whoever goes on without a no."""
