@@ -254,8 +254,8 @@ def test_who_does_a_part_is_kept_though_no_member_of_the_whole() -> None:
         "parts": [{"who": ["Lotte"], "details": {"when": "mornings"}}, {"who": ["Ruth"]}],
     }
     assert changed(before, step)[1] == [
-        "feed the cat / feed the cat (Lotte)", "feed the cat / feed the cat (Lotte) / assignee = Lotte",
-        "feed the cat / feed the cat (Lotte) / when = mornings", "feed the cat / feed the cat (Ruth)",
+        "feed the cat / feed the cat (mornings)", "feed the cat / feed the cat (mornings) / assignee = Lotte",
+        "feed the cat / feed the cat (mornings) / when = mornings", "feed the cat / feed the cat (Ruth)",
         "feed the cat / feed the cat (Ruth) / assignee = Ruth",
     ]  # fmt: skip
 

@@ -13,15 +13,15 @@ _ASKS = re.compile(
     r"(?:(?:and|so|but|ok|okay|hey|hi|hm+|well|sorry|oh|wait|by the way|btw|just|quick question)\W+)*"
     r"(?:(?:what|which|who|whom|whose|where|when|how|why)\b(?! about| if| don't we| not)"
     r"|(?:is|are|was|were|am|isn't|aren't|wasn't|weren't|did|didn't|does|doesn't|has|hasn't|had|hadn't) "
-    r"|(?:would|wouldn't|should|shouldn't|might) "
+    r"|(?:would|wouldn't|might|should(?:n't)?(?! (?:we|i)\b)) "
     r"|(?:do|don't|have|haven't) (?:i|we|you|they|any|the)\b)",
     re.IGNORECASE,
 )
 
 _WISHES = re.compile(
-    r"\b(?:(?:is it|would it be) (?:possible|ok|okay|too late|fine|alright)|(?:do|would|did) you mind|are you able|how about"
-    r"|what about|please|is there (?:any|a) (?:way|chance)|(?:can|could) (?:you|we|i)|would you|will you"
-    r"|let's|let us)\b",
+    r"\b(?:(?:is it|would it be) (?:possible|ok|okay|too late|fine|alright)|(?:do|would|did) you mind"
+    r"|are you able|how about|what about|please|is there (?:any|a) (?:way|chance)|(?:can|could) (?:you|we|i)"
+    r"|would you|will you|let's|let us)\b",
     re.IGNORECASE,
 )
 

@@ -79,9 +79,9 @@ class Parts(Places):
         """What tells a part from the others: its members, what it is about, else its number."""
         about = [one.value for one in part.details if values.kind_of(one.value) not in ("date", "time")]
         people = [one.value for one in _others(part, [self.graph[key] for key in ids])]
-        names = [self.graph[key].title for key in ids] or people
-        told = join(names) or next(iter(about), "") or f"part {number}"
         counted = any(values.kind_of(one) == "count" for one in about)  # '80 cakes' are 30 and 50
+        names = [self.graph[key].title for key in ids] or (people if counted or not about else [])
+        told = join(names) or next(iter(about), "") or f"part {number}"
         title = re.sub(r"^\d+\s+(?=[^\W\d])", "", target.title) if counted else target.title
         return part.title or f"{title} ({told})"
 
