@@ -74,3 +74,8 @@ def test_what_was_said_is_read_again_with_the_answer(
 def test_what_is_no_answer_is_a_message_of_its_own(app: Taskloom) -> None:
     _, held = said(app, *EXAM, "push the dinner back 30 min", "add a lunch on friday at noon")
     assert {"time: 9am", "time: 8pm", "date: friday"} <= held
+
+
+def test_a_long_message_is_no_answer(app: Taskloom) -> None:
+    _, before = said(app, *EXAM, "push the dinner back 30 min")
+    assert said(app, *EXAM, "push the dinner back 30 min", f"the practice{' .' * 2000} x")[1] == before

@@ -19,7 +19,7 @@ from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.reading import Reading, View
 from taskloom.memory.operations import Clarify
 
-_LONGEST = 6  # words of an answer
+_LONGEST, _CHARACTERS = 6, 100  # words of an answer, and what it has of characters with all around it
 _NAMED = 0.75  # of the words of an answer must be of what it names
 _ROLES = "TWSOI"  # mentions in whose place an answer may stand, the likeliest first
 _GOES = ("remove", "hold", "only", "replace")
@@ -40,7 +40,7 @@ def completed(utterance: str, view: View, best: Best) -> Reading | None:
     of what is in the plan, or what was said is not clear with it either.
     """
     question = view.question
-    if question is None or not view.exchanges or not _asks_what(question):
+    if question is None or not view.exchanges or not _asks_what(question) or len(utterance) > _CHARACTERS:
         return None
     (said, _), earlier = view.exchanges[-1], view.exchanges[:-1]
     changed = any(node.turn >= view.turn - 1 for node in view.graph.values())

@@ -383,6 +383,7 @@ def with_people(clause: Clause) -> bool:
     return named and re.search(r"\bwith\s+$", clause.text[: items[0].start]) is not None
 
 
+_FEW = 20  # of several, no list that was typed as one name
 _SEPARATED = re.compile(r"\s*(?:,|&|\+|/|\band\b)\s*", re.IGNORECASE)
 
 
@@ -392,7 +393,7 @@ def one_of_several(text: str, said: Collection[str]) -> tuple[str, list[str]] | 
     'Mia and Jonas' and 'jonas': Jonas, and Mia.
     """
     parts = [part for part in _SEPARATED.split(text) if part]
-    for at, part in enumerate(parts):
+    for at, part in enumerate(parts if len(parts) <= _FEW else []):
         others = [*parts[:at], *parts[at + 1 :]]
         shared = {word for other in others for word in content(other)}
         if others and (own := set(said) - shared) and own == set(content(part)) - shared:
