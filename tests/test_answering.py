@@ -22,7 +22,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Taskloom]:
 def said(app: Taskloom, *lines: str) -> tuple[str, set[str]]:
     """The last reply of a thread of its own, and what its plans hold then: 'title: value'."""
     turns = tuple({"user": line} for line in lines)
-    *_, record = played(app, Dialogue(" / ".join(lines), "answers", turns))
+    *_, record = played(app, Dialogue(f"answers {hash(lines)}", "answers", turns))
     held = (task for task in record["tasks"] if task["status"] not in ("removed", "inactive"))
     return record["reply"], {": ".join(filter(None, (task["title"], task["value"]))) for task in held}
 
