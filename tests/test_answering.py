@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,9 @@ import pytest
 from taskloom.agent.language.statements import affirms
 from taskloom.agent.threads.taskloom import Taskloom
 from tests.judging import Dialogue, played, without_model
+
+
+NUMBERS = count(1)  # of threads
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +26,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Taskloom]:
 def said(app: Taskloom, *lines: str) -> tuple[str, set[str]]:
     """The last reply of a thread of its own, and what its plans hold then: 'title: value'."""
     turns = tuple({"user": line} for line in lines)
-    *_, record = played(app, Dialogue(f"answers {hash(lines)}", "answers", turns))
+    *_, record = played(app, Dialogue(f"answers {next(NUMBERS)}", "answers", turns))
     held = (task for task in record["tasks"] if task["status"] not in ("removed", "inactive"))
     return record["reply"], {": ".join(filter(None, (task["title"], task["value"]))) for task in held}
 
