@@ -12,7 +12,6 @@ from taskloom.agent.language.statements import affirms
 from taskloom.agent.threads.taskloom import Taskloom
 from tests.judging import Dialogue, played, without_model
 
-
 NUMBERS = count(1)  # of threads
 
 
