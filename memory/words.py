@@ -111,10 +111,13 @@ _PAST_FORMS = {stem(verb): tuple(pasts.split()) for verb, pasts in _VERBS}
 _DIGITS = {stem(word): str(number) for number, word in enumerate(NUMBERS)}
 
 
+_NAMED = frozenset(map(stem, _SHORT.values()))  # days and months that have short names
+
+
 def may_say(word: str, folded: str) -> bool:
     """A quick test before the thorough one: False if a folded text cannot have a word with this stem."""
     spelt_otherwise = word in ("am", "pm") or (len(word) > 3 and not word.isalpha())  # p.m., 1,200
-    forms = (word.removesuffix("i"), *_PAST_FORMS.get(word, ()))
+    forms = (word[:3] if word in _NAMED else word.removesuffix("i"), *_PAST_FORMS.get(word, ()))
     return spelt_otherwise or any(form in folded for form in forms)
 
 
@@ -135,7 +138,15 @@ def says(claimed: str, text: str | None) -> bool:
     size = len(sought)
     if not size:  # signs only, such as an emoji
         return bool(claimed.strip()) and fold(claimed.strip()) in fold(text)
-    return any(found[n : n + size] == sought for n in range(len(found) - size + 1))
+    return any(
+        found[n : n + size] == sought and not (sought[0].isdecimal() and _is_of_an_hour(found[:n]))
+        for n in range(len(found) - size + 1)
+    )
+
+
+def _is_of_an_hour(before: tuple[str, ...]) -> bool:
+    """Whether a number after these words is not the hour itself: seven in 'half past seven'."""
+    return before[-1:] in (("half",), ("past",)) or before[-2:] == ("quarter", "to")
 
 
 def number_in(text: str) -> int | None:

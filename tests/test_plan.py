@@ -998,6 +998,8 @@ def test_what_frames_a_message_is_no_part_of_it(said: str, text: str, about: str
         "Concerning the wedding, we need two cakes.",
         "What else is on the list of the photo shoot?",
         "The salsa class: Friday",
+        "The salsa class is at seven, isn't it?",
+        "The salsa class is at seven, right?",
         "I like the photo shoot, but move it to Friday.",
         "Is it? I thought so, then.",
         "I called about the photo shoot. Ana comes along.",
@@ -1052,6 +1054,7 @@ FLAT = after(
     [
         Add(slot="detail", title="detail", value="cooker", said="cooker"),
         Add(slot="task", title="hood", said="The hood."),
+        Add(slot="task", title="another repair", said="add another repair"),
         Add(slot="task", title="Rome thing", said="Same for the Rome thing"),
         Add(slot="a.b", title="paint", value="two days", parent="t1", said="the paint is two days later"),
         Add(slot="a.b", title="load", value="two hours later", parent="t1", said="load in two hours later"),

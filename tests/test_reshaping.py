@@ -611,3 +611,9 @@ def test_what_is_not_there_empties_nothing() -> None:
     )
     said = clause("remove", "from [W the buying list] remove [T everything] except [E the tea]")
     assert lines(turn(plans, said)) == lines(plans)
+
+
+def test_what_begins_on_another_day_ends_as_before() -> None:
+    trip = after(TaskGraph(), clause("task", "[T trip], [V 12 to 16 May]"))
+    moved = lines(turn(trip, clause("set", "[T the trip] now starts on [V 13 May] instead of [O 12 May]")))
+    assert "trip > date: 13 May to 16 May" in moved

@@ -54,6 +54,12 @@ _LAST = re.compile(
 )
 _PARTS = re.compile(r"((?<=[.!?;])\s+)")
 _WORD = re.compile(r"[\w'’-]+")
+_TAG = re.compile(  # '..., isn't it?': what comes before it is what is asked
+    r"(?:(?:is|are|was|were|do|does|did|has|have|will|would|can|could|should)(?:n['’]?t)?"
+    r" (?:it|that|this|he|she|we|they|you|i|there)(?: not)?"
+    r"|(?:is that|that['’]?s|am i) (?:right|correct|so)|right|correct|no|yes)\W*",
+    re.IGNORECASE,
+)
 _MOST = 3  # frames one after the other
 
 
@@ -92,7 +98,10 @@ def _without_first(text: str, resolver: Resolver) -> Framed | None:
     for form in (_FIRST, _ALSO_FIRST):
         found = form.match(text)
         rest = text[found.end() :].strip() if found is not None else ""
-        if found is not None and len(_WORD.findall(rest)) > 1:  # 'The party: Friday' says nothing without it
+        says = len(_WORD.findall(rest)) > 1 and not _TAG.fullmatch(
+            rest
+        )  # 'The party: Friday' does not without
+        if found is not None and says:
             frame = _frame(found[0], rest, resolver)
             if frame is not None:
                 return frame

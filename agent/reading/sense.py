@@ -88,7 +88,7 @@ def _is_no_title(one: Operation, named: int) -> bool:
     if not isinstance(one, Add | Update) or not one.title or one.value is not None:
         return False
     told = re.findall(r"[\w'’-]+", one.title.lower())
-    if told and set(told) <= _PLANNING:
+    if told and (set(told) <= _PLANNING or (told[0] == "another" and len(told) == 2)):
         return True
     if len(told) > _LONGEST or one.title.count("(") != one.title.count(")") or _CUT.search(one.title):
         return True

@@ -272,6 +272,8 @@ class Fitting(Hinting, Exact):
         if both is None or _FROM_TO.fullmatch(value):
             return value
         kinds = {kind_of(text, "at ") for text in (both[1], both[3], value)} - {"count"}
+        if re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)?", both[1]) and kind_of(both[3]) == "date":
+            kinds.discard("time")  # '12 to 16 May'
         if kinds not in ({"time"}, {"date"}):
             return value
         said = re.sub(r"[^\w ]", " ", clause.text)
