@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from taskloom.agent.turn.clauses import Clause, Mention, Parse
 
-_QUOTED = re.compile(r"“([^”]+)”|\"([^\"]+)\"|(?<!\w)['‘]([^'’]{8,}?)['’](?!\w)")
+_QUOTED = re.compile(r"“([^“”]+)”|\"([^\"]+)\"|(?<!\w)['‘]([^'‘’]{8,}?)['’](?!\w)")
 _STAND_INS = ("Remark", "Passage", "Excerpt", "Extract", "Snippet", "Citation")
 _FEWEST = 2  # words
 
