@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from taskloom.agent.language.statements import affirms
+from taskloom.agent.language.referring import AFFIRMS
 from taskloom.agent.threads.taskloom import Taskloom
 from tests.judging import Dialogue, played, without_model
 
@@ -40,8 +40,8 @@ def test_a_whole_is_cancelled_after_a_yes_and_kept_after_a_no(app: Taskloom) -> 
 
 def test_a_word_that_agrees_to_nothing_cancels_nothing(app: Taskloom) -> None:
     assert said(app, "shopping: milk, eggs", "cancel it", "tiles")[1] >= {"shopping", "milk", "eggs"}
-    assert affirms("yep, go on")
-    assert not affirms("tiles")
+    assert AFFIRMS.search("yep, go on")
+    assert not AFFIRMS.search("tiles")
 
 
 def test_one_of_those_that_are_asked_about_is_named(app: Taskloom) -> None:
@@ -77,8 +77,3 @@ def test_what_was_said_is_read_again_with_the_answer(
 def test_what_is_no_answer_is_a_message_of_its_own(app: Taskloom) -> None:
     _, held = said(app, *EXAM, "push the dinner back 30 min", "add a lunch on friday at noon")
     assert {"time: 9am", "time: 8pm", "date: friday"} <= held
-
-
-def test_a_long_message_is_no_answer(app: Taskloom) -> None:
-    _, before = said(app, *EXAM, "push the dinner back 30 min")
-    assert said(app, *EXAM, "push the dinner back 30 min", f"the practice{' .' * 2000} x")[1] == before

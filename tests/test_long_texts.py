@@ -18,6 +18,7 @@ from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.language.foreign import fixed_reply
 from taskloom.agent.language.pointers import parse_reference
 from taskloom.agent.language.statements import statements
+from taskloom.agent.reading.completing import completed
 from taskloom.agent.reading.local import Local
 from taskloom.agent.reading.network import packaged
 from taskloom.agent.reading.quoting import masked
@@ -239,12 +240,14 @@ def _heard(text: str) -> object:
     return None
 
 
+ASKED = View(PLAN, 9, question=Clarify(question="What should change?", said="x"), exchanges=(("x", "y"),))
 FED: dict[str, Callable[[str], object]] = {
     "what points back": lambda text: (parse_reference(text), pointing(text, (), NOW), when(text, NOW)),
     "remarks": lambda text: statements([Exchange(thread="a", turn=1, at=NOW, said=text)]),
     "questions of the past": parse_question,
     "other languages": fixed_reply,
     "what is in quotes": masked,
+    "an answer": lambda text: completed(text, ASKED, lambda *_: ()),
     "chat forms": written_out,
     "a page": lambda text: readable(f"<html><body><p>{text}</p></body></html>", "http://example.org/"),
     "bytes of a page": lambda text: decoded(text.encode("utf-8", "replace"), None, truncated=False),

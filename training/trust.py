@@ -11,7 +11,7 @@ only.
 Boosted trees are fitted on what `taskloom.agent.reading.signs` finds in each reading of each turn.
 What they are worth is told by author: of the recorded dialogues those of HELD_OUT, and those whom the
 network has not read, each scored by what was fitted without it. Needs the extra `dev`;
-twenty minutes on two cores.
+half an hour on two cores.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ class Parts(Places):
         self.touch(target.id)
 
     def _part_title(self, target: TaskNode, part: StepPart, ids: Sequence[str], number: int) -> str:
-        """What tells a part from the others: its members, what it is about, else its number."""
+        """What tells a part from the others: its members, what it is about, whose it is, else its number."""
         about = [one.value for one in part.details if values.kind_of(one.value) not in ("date", "time")]
         people = [one.value for one in _others(part, [self.graph[key] for key in ids])]
         counted = any(values.kind_of(one) == "count" for one in about)  # '80 cakes' are 30 and 50

@@ -58,14 +58,14 @@ class Ground:
     def clarify(
         self, step: Step, question: str, options: Sequence[str] = (), choices: Sequence[Operation] = (),
         *, presumed: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> Clarify:  # fmt: skip
         """Ask instead of guessing; each choice is what an option stands for. presumed: see `Clarify`."""
-        self.operations.append(
-            Clarify(
-                said=step.text[:300], question=question, options=tuple(options), choices=tuple(choices),
-                presumed=(self.view.turn,) if presumed else (),
-            )
+        asked = Clarify(
+            said=step.text[:300], question=question, options=tuple(options), choices=tuple(choices),
+            presumed=(self.view.turn,) if presumed else (),
         )  # fmt: skip
+        self.operations.append(asked)
+        return asked
 
     # ---- making ----------------------------------------------------------------------------------
 

@@ -18,6 +18,9 @@ NOT_FOUND_IN = Reply("I do not find “{words}” in {task}. What should go?").s
 NOT_FOUND_TO_REPLACE = Reply("I do not find “{old}” in the plan. What should {new} take the place of?").shows(
     "I do not find “celery” in the plan. What should fennel take the place of?", old="celery", new="fennel"
 )
+NOT_FOUND_TO_CHANGE = Reply("I do not find “{words}” in the plan. What should change?").shows(
+    "I do not find “dinner” in the plan. What should change?", words="dinner"
+)
 NO_SUCH_SLOT = Reply("There is no {slot} for {task}. What do you mean?").shows(
     "There is no date for the trip. What do you mean?", slot="date", task="the trip"
 )

@@ -37,6 +37,13 @@ LEAVES = re.compile(
     re.IGNORECASE,
 )
 """What may say that something is not to be any more."""
+AFFIRMS = re.compile(
+    r"(?:\b(?:y(?:es|ep|eah|up|a|ess?)?|aye|sure|ok(?:ay)?|right|correct|exactly|please|pls|fine|absolutely"
+    r"|definitely|certainly|of course|indeed|agreed|(?:do|go|make)\b|that one|both|all|perfect|great|good"
+    r"|cancel|drop|scrap|remove|delete|confirm\w*|true|si|ja|oui)\b|👍|✅|👌)",
+    re.IGNORECASE,
+)
+"""What can be a yes to a question at all: "sure, go ahead"; no other word is one by itself."""
 
 IN_FIGURES = {**NUMBER_WORDS, "thousand": 1000, "k": 1000, "million": 10**6, "lakh": 10**5, "crore": 10**7}
 """Words for numbers, each with its number."""

@@ -235,16 +235,3 @@ def _slot(of: str, statement: str) -> tuple[str, str]:
         statement = f"likes {rest}"
     words = [stem for stem in stems(_NOT.sub(" ", statement)) if stem not in _FILLER]
     return " ".join((*stems(of), *words)) or "is", "no" if no else "yes"
-
-
-_AFFIRMS = re.compile(
-    r"(?:\b(?:y(?:es|ep|eah|up|a|ess?)?|aye|sure|ok(?:ay)?|right|correct|exactly|please|pls|fine|absolutely"
-    r"|definitely|certainly|of course|indeed|agreed|(?:do|go|make)\b|that one|both|all|perfect|great|good"
-    r"|cancel|drop|scrap|remove|delete|confirm\w*|true|si|ja|oui)\b|👍|✅|👌)",
-    re.IGNORECASE,
-)
-
-
-def affirms(text: str) -> bool:
-    """Whether words can be a yes to a question at all: 'sure, go ahead'; no other word is one by itself."""
-    return _AFFIRMS.search(text) is not None

@@ -98,10 +98,8 @@ def _without_first(text: str, resolver: Resolver) -> Framed | None:
     for form in (_FIRST, _ALSO_FIRST):
         found = form.match(text)
         rest = text[found.end() :].strip() if found is not None else ""
-        says = len(_WORD.findall(rest)) > 1 and not _TAG.fullmatch(
-            rest
-        )  # 'The party: Friday' does not without
-        if found is not None and says:
+        # 'The party: Friday' says nothing without its begin, and 'It is on Friday, isn't it?' asks nothing.
+        if found is not None and len(_WORD.findall(rest)) > 1 and not _TAG.fullmatch(rest):
             frame = _frame(found[0], rest, resolver)
             if frame is not None:
                 return frame

@@ -17,7 +17,8 @@ from taskloom.agent.grounding.exact import ground_exactly
 from taskloom.agent.grounding.resolving.assemble import Assembled, assemble, assemble_each
 from taskloom.agent.grounding.resolving.people import ME
 from taskloom.agent.grounding.resolving.scoring import content
-from taskloom.agent.language.statements import affirms, tells
+from taskloom.agent.language.referring import AFFIRMS
+from taskloom.agent.language.statements import tells
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, TOO_MUCH, base, clip
 from taskloom.agent.plan.kinds import offered_roots
@@ -336,7 +337,7 @@ def _can_be(one: Candidate, view: View) -> bool:
         return False
     if view.question is not None and not view.question.question.startswith(DID_YOU_MEAN):
         agreed = (clause.text for clause in one.parse.clauses if clause.act == "yes")
-        if view.question.choices and not all(map(affirms, agreed)):
+        if view.question.choices and not all(map(AFFIRMS.search, agreed)):
             return False
     return not _is_a_mere_word(one, view) and makes_sense(one.operations, view.graph, view.turn)
 

@@ -44,6 +44,7 @@ _AMOUNT = re.compile(
     rf"\W*(?:\d[\d.,:]*|{'|'.join(NUMBER_WORDS)})\W*(?:(?:more|less|fewer|extra|later|earlier)\b.*)?",
     re.IGNORECASE,
 )
+_NO_HOUR = re.compile(r"(?<![\d:.,])(?:2[5-9]|[3-9]\d|\d{3,}) ?[ap]\.?m\b", re.IGNORECASE)
 _NAMELESS = ("detail", "number")  # slots that are called so for want of a name
 _NO_NAMES = word_set(
     """a an the it its it's that this these those them they there here one ones thing things is are was were
@@ -125,9 +126,6 @@ def _is_no_person(one: Operation, graph: TaskGraph) -> bool:
         return False
     slot = one.slot if isinstance(one, Add) else graph[one.task].slot if one.task in graph else ""
     return base(slot) == "assignee"
-
-
-_NO_HOUR = re.compile(r"(?<![\d:.,])(?:2[5-9]|[3-9]\d|\d{3,}) ?[ap]\.?m\b", re.IGNORECASE)
 
 
 def _is_no_measure(one: Operation, graph: TaskGraph) -> bool:

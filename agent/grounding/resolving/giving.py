@@ -169,9 +169,9 @@ class Giving(People):
     def doubt(self, doubt: Doubt) -> None:
         """Ask instead of a clause."""
         self.doubts += 1
-        asked = Step(text=self.said, act="unsure", value=doubt.question)
-        self.clarify(asked, doubt.question, doubt.options, doubt.choices)
-        self.steps.append(asked.model_copy(update={"asks": self.operations[-1]}))
+        step = Step(text=self.said, act="unsure", value=doubt.question)
+        asks = self.clarify(step, doubt.question, doubt.options, doubt.choices)
+        self.steps.append(step.model_copy(update={"asks": asks}))
 
     # ---- which tasks ---------------------------------------------------------------------------
 

@@ -52,9 +52,8 @@ class Leaving(Owning):
             self._act_on("remove", plans)
             return
         if len(clause.mentions) == 1 and len(same := self.alike_in_a_list(one(clause, "TI"))) > 1:
-            options, choices = zip(
-                *((self.describe(node), Remove(task=node.id)) for node in same), strict=True
-            )
+            options = [self.describe(node) for node in same]
+            choices = [Remove(task=node.id) for node in same]
             raise Doubt(clarifications.WHICH_ONE(words=one(clause, "TI")), options, choices)
         if (hinted := self._hinted(clause)) is not None:
             self._act_on("remove", [hinted])

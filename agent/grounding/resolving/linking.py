@@ -34,16 +34,7 @@ _ELSE = re.compile(
 )
 _SAME = re.compile(r"^same\s+", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
-
-
-def _in_time(clause: Clause) -> list[Mention]:
-    """The items (I) of a clause as they follow each other: first what it says that another comes after."""
-    items = clause.all("I")
-    if clause.all("T") and len(items) < 2:
-        return items
-    return sorted(items, key=lambda one: _AFTER.search(clause.text[: one.start]) is None)
-
-
+_THEN = re.compile(r"\bthen\b.*\bthen\b", re.IGNORECASE)
 _NEXT = re.compile(
     r"^\W*(?:and )?(?:then|after that|afterwards|next|finally|lastly)\b|\b(?:after that|afterwards)\W*$",
     re.IGNORECASE,
@@ -54,6 +45,14 @@ _WAITS = re.compile(
     r"\b(?:after|once|until|till|when|need\w*|wait\w*|depend\w*|not?|never|cannot|\w+n['’]?t)\b",
     re.IGNORECASE,
 )
+
+
+def _in_time(clause: Clause) -> list[Mention]:
+    """The items (I) of a clause as they follow each other: first what it says that another comes after."""
+    items = clause.all("I")
+    if clause.all("T") and len(items) < 2:
+        return items
+    return sorted(items, key=lambda one: _AFTER.search(clause.text[: one.start]) is None)
 
 
 def _as_ordered(clause: Clause) -> Clause:
@@ -82,9 +81,6 @@ def _first_of_chain(clause: Clause, count: int) -> int:
         if re.search(r"\bthen\b", gap, re.IGNORECASE):
             return at
     return count
-
-
-_THEN = re.compile(r"\bthen\b.*\bthen\b", re.IGNORECASE)
 
 
 class Linking(Giving):

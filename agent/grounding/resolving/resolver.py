@@ -23,7 +23,7 @@ _ORDINALS = {
     for word in names.split()
 } | {"last": -1, "latter": -1}
 _THERE = re.compile(r"\b(?:there|for (?:that|it)|(?:in|with) it)\b", re.IGNORECASE)
-_OF_ANY = frozenset(
+_OF_ANY_PLAN = frozenset(
     words(
         """date day appointment meeting event booking reservation duration length stay deadline schedule plan
         size total sum number quantity portion party group trip everything all both lot rest thing stuff
@@ -194,7 +194,7 @@ class Resolver(Scoring):
 
     def lacks(self, mention: str) -> bool:
         """Whether words name something of which nothing is in any plan: none of them, and no value."""
-        said = set(content(mention)) - POINTING - _OF_ANY
+        said = set(content(mention)) - POINTING - _OF_ANY_PLAN
         named = (node for word in said for node in tasks_with_stem(self.graph, word))
         return bool(said) and not any(node.active for node in named)
 

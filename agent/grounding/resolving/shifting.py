@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from taskloom.agent.grounding.exact_parts import shift_text
 from taskloom.agent.grounding.exact_places import Doubt
-from taskloom.agent.language import values
+from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.typed import as_price, kind_of, parse_measure
 from taskloom.agent.language.units import in_unit_of, same_unit, unit_in
 from taskloom.agent.language.words import slot_name
@@ -71,7 +71,7 @@ _CLOCKED = frozenset(
 )
 _MONEY = frozenset(words("pound pounds quid euro euros dollar dollars buck bucks rupees p"))
 _PRICES = frozenset(words("price cost fee pay rate budget amount limit admission charge wage rent money bid"))
-_OF_ANY = frozenset(
+_TIMES_AND_SUMS = frozenset(
     words(
         """kick off kickoff drop pick up pickup collection doors curtain hour clock go going leave leaving
         take pot kitty purse fund allowance deposit tip bill total charge cut share travelling"""
@@ -147,7 +147,7 @@ class Shifting(Giving):
             if named or node.parent is None:
                 self._cannot(node, amount)
                 if self.meant(one(clause, "T"), slots=True) is None:
-                    raise Doubt(f"I do not find “{one(clause, 'T')}” in the plan. What should change?")
+                    raise Doubt(clarifications.NOT_FOUND_TO_CHANGE(words=one(clause, "T")))
                 self._act("shift", task=node.id, value=sign + amount)
                 return
             node = self.graph[node.parent]
@@ -177,9 +177,9 @@ class Shifting(Giving):
         counted = values.duration_of(amount) is None and (_counted_thing(clause) or _MORE.search(amount))
         for name in () if counted else (one(clause, "T") if node is None else "", one(clause, "S")):
             if name and self._is_unknown(name):
-                raise Doubt(f"I do not find “{bare(name)}” in the plan. What should change?")
+                raise Doubt(clarifications.NOT_FOUND_TO_CHANGE(words=bare(name)))
         if node is None and one(clause, "T") and one(clause, "S"):
-            raise Doubt(f"I do not find “{one(clause, 'T')}” in the plan. What should change?")
+            raise Doubt(clarifications.NOT_FOUND_TO_CHANGE(words=one(clause, "T")))
         node = node or self.topic()
         if node is None:
             raise Doubt("What should change by that?")
@@ -192,7 +192,7 @@ class Shifting(Giving):
 
     def _is_unknown(self, name: str) -> bool:
         """Whether a name is of something that no plan has; words for any time or price are of none."""
-        anything = set(content(name)) <= _CLOCKED | _PRICES | _OF_ANY or self.says_all(name)
+        anything = set(content(name)) <= _CLOCKED | _PRICES | _TIMES_AND_SUMS or self.says_all(name)
         return not anything and re.search(r"(?:ed|ing)\W*$", name) is None and self.lacks(name)
 
     def _counted(self, node: TaskNode, sign: str, amount: str) -> TaskNode | None:
