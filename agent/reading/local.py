@@ -115,7 +115,7 @@ class Local:
             return Reading((Step(text=utterance, act="chat"),))
         nothing_there = not best.changes and not any(node.active for node in view.graph.values())
         act = BEGIN if not any(node.active for node in view.graph.values()) else ACT
-        if best.trust >= act or nothing_there or _asks_for_all(best):
+        if best.trust >= act or nothing_there:
             return best.reading  # where nothing is in the plan, what is remembered may answer
         if self.answered and not best.changes:
             return replace(best.reading, sure=False)
@@ -340,13 +340,6 @@ def _can_be(one: Candidate, view: View) -> bool:
         if view.question.choices and not all(map(AFFIRMS.search, agreed)):
             return False
     return not _is_a_mere_word(one, view) and makes_sense(one.operations, view.graph, view.turn)
-
-
-def _asks_for_all(one: Tried) -> bool:
-    """Whether all that is there is asked for, plainly: an answer that is too long does no harm."""
-    asked = [done.question for done in one.candidate.operations if isinstance(done, Check)]
-    plain = len(asked) == len(one.candidate.operations) == 1 and one.candidate.share > CERTAIN
-    return plain and asked[0].kind in ("summary", "left", "next") and not asked[0].tasks
 
 
 def _is_a_mere_word(one: Candidate, view: View) -> bool:
