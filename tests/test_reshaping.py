@@ -617,3 +617,60 @@ def test_what_begins_on_another_day_ends_as_before() -> None:
     trip = after(TaskGraph(), clause("task", "[T trip], [V 12 to 16 May]"))
     moved = lines(turn(trip, clause("set", "[T the trip] now starts on [V 13 May] instead of [O 12 May]")))
     assert "trip > date: 13 May to 16 May" in moved
+
+
+def test_two_people_change_places_in_all_that_they_have() -> None:
+    party = turn(
+        after(
+            TaskGraph(),
+            clause("task", "[T party]"),
+            clause("add", "[W party]: [I ice], [I cups], [I speaker]"),
+        ),
+        clause("assign", "[P Tom] has [T the ice] and [T the cups]"),
+        clause("assign", "[P Amy] has [T the speaker]"),
+    )
+    swapped = {
+        "party > ice > assignee: Amy",
+        "party > cups > assignee: Amy",
+        "party > speaker > assignee: Tom",
+    }
+    assert swapped <= lines(turn(party, clause("swap", "swap [T Amy] and [T Tom] round")))
+    assert swapped <= lines(turn(party, clause("swap", "let [T them] swap")))
+
+
+def test_the_other_two_are_what_nobody_has() -> None:
+    quiz = after(
+        TaskGraph(),
+        clause("task", "[T quiz]"),
+        clause("add", "[W quiz]: [I art], [I music], [I films], [I food]"),
+    )
+    given = turn(
+        quiz,
+        clause("assign", "[P Wen] writes [T art] and [T music]"),
+        clause("assign", "[P I] take [T the other two]"),
+    )
+    assert {"quiz > films > assignee: me", "quiz > food > assignee: me"} <= lines(given)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        clause("remove", "drop all but [E the gin]"),
+        clause("remove", "drop [T everything] but [E the gin] and [E the boots]"),
+        clause("set", "move [T the haircut] to [V Saturday]"),
+    ],
+)
+def test_what_should_stay_or_move_and_is_not_there_is_asked_about(said: Clause) -> None:
+    assert lines(turn(BAG, said)) == lines(BAG)
+
+
+def test_a_day_keeps_its_month_and_a_sum_changes_no_count() -> None:
+    stall = after(
+        TaskGraph(),
+        clause("task", "[T stall] on [V 14 May]"),
+        clause("add", "[W stall]: [I plants]"),
+        clause("set", "[T plants]: [V forty pots]"),
+    )
+    assert "stall > date: 15 May" in lines(turn(stall, clause("set", "[T the stall] moves to [V the 15]")))
+    dearer = turn(stall, clause("shift", "make [T the plants] [V fifty pence more]"))
+    assert lines(dearer) == lines(stall)

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from taskloom.agent.grounding.resolving.naming import day_and_hour
+from taskloom.agent.language import typed
 from taskloom.agent.language.moving import ordinal, shift_datetime
 from taskloom.agent.language.totals import total
 from taskloom.agent.language.values import (
@@ -323,3 +325,28 @@ def test_a_duration_in_words(text: str, duration: timedelta | None) -> None:
 )
 def test_another_day_is_of_the_month_that_the_date_was_of(held: str, told: str, value: str) -> None:
     assert with_day(held, told) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("0730", "time"), ("1500 hrs", "time"), ("1500", "count"), ("two pounds fifty", "amount"),
+        ("the 15", "date"), ("the 45", "count"),
+    ],
+)  # fmt: skip
+def test_figures_and_words_that_are_typed(text: str, kind: str | None) -> None:
+    assert typed.kind_of(text) == kind
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("wed 9:30", [("date", "wed"), ("time", "9:30")]),
+        ("Thursday 0800", [("date", "Thursday"), ("time", "0800")]),
+        ("5 May 2026", [("date", "5 May 2026")]),
+        ("Thursday 6 or 7pm", [("date", "Thursday 6 or 7pm")]),
+        ("May 8", [("date", "May 8")]),
+    ],
+)
+def test_a_day_with_a_time_by_the_clock_is_both(value: str, told: list[tuple[str, str]]) -> None:
+    assert day_and_hour(value, "date") == told

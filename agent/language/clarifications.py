@@ -21,6 +21,9 @@ NOT_FOUND_TO_REPLACE = Reply("I do not find “{old}” in the plan. What should
 NOT_FOUND_TO_CHANGE = Reply("I do not find “{words}” in the plan. What should change?").shows(
     "I do not find “dinner” in the plan. What should change?", words="dinner"
 )
+NOT_FOUND_TO_KEEP = Reply("What should stay: “{words}”?").shows(
+    "What should stay: “the hall”?", words="the hall"
+)
 NO_SUCH_SLOT = Reply("There is no {slot} for {task}. What do you mean?").shows(
     "There is no date for the trip. What do you mean?", slot="date", task="the trip"
 )

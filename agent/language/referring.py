@@ -10,6 +10,7 @@ ALL = re.compile(
     r"\b(?:all|both|each|every\w*|rest|whole|others?|those|these|them|except|any\w*|nothing)\b", re.IGNORECASE
 )
 ALL_BUT = re.compile(r"\b(?:except\w*|but|bar|only|just|apart|than|besides|without)\b", re.IGNORECASE)
+EXCEPTING = re.compile(r"\b(?:except(?:ing)?|apart from|other than|all but|save for)\b", re.IGNORECASE)
 SPOKEN_OF = re.compile(
     r"\b(?:it|its|that|this|ones?|thing|he|she|him|her|his|hers|they|their|theirs|you|mine)\b", re.IGNORECASE
 )
@@ -51,3 +52,10 @@ OF_A_WORD = (0.5, 1, 1.5, 2, 7, 14, 15, 30, 45)
 """Numbers of a change that has a word and no figure: "an hour", "a week"."""
 YES_OR_NO = ("yes", "no", "done", "true", "false")
 """Values that say whether something is so."""
+MOVES = re.compile(
+    r"\W*(?:(?:and|so|ok|okay|please|can|could|you|let's|lets|also|then|no|actually|oh|just|we|i|need|have|to"
+    r"|should|must|better)\W+)*(?:move|push|bring|shift|postpone|reschedule) "
+    r"(?:the|our|my|his|her|their|that|this) ",
+    re.IGNORECASE,
+)
+"""A request to move something that is there: 'could you push the dentist to Monday'."""

@@ -74,6 +74,9 @@ _TILL = re.compile(r"(?P<from>from )?(?P<begin>.+?) (?:till?|until|(?P<to>to)) (
 _OF_THE_DAY = re.compile(r"half|quarter|noon|midnight|midday|o['’ ]?clock|[ap]m\b", re.IGNORECASE)
 _H = re.compile(r"(?P<hour>[01]?\d|2[0-4]) ?h(?P<minutes>[0-5]\d)?", re.IGNORECASE)
 _COINED = re.compile(r"[£$€]\s?\d[\d.,]*(?:k|m)?\b[^\d£$€]*", re.IGNORECASE)
+_IN_FOUR_DIGITS = re.compile(
+    r"0\d[0-5][05](?: ?(?:h|hrs?|hours?))?|(?:1\d|2[0-3])[0-5][05] ?(?:h|hrs?|hours?)", re.IGNORECASE
+)  # '0730'; '1500' may be a number, '1500 hrs' is none
 _NOT_A_HOUR = re.compile(r"(?:\d{1,2}|[a-z]+)", re.IGNORECASE)
 
 
@@ -88,19 +91,23 @@ def kind_of(value: str, lead: str = "") -> str | None:
         return "date"
     if (counted := _BESIDE_ANOTHER.match(text)) is not None:
         return "time" if counted[1] else "date"
+    if _IN_FOUR_DIGITS.fullmatch(text):
+        return "time"
     parts = re.findall(r"[a-z]+|\d+(?:st|nd|rd|th)?", text.lower())
     named = [part for part in parts if part in _DAYS or re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", part)]
     if named and all(part in _DAYS | _BESIDE or part[:1].isdigit() for part in parts) and ":" not in text:
         return "date"
-    found = "amount" if _MONEY.fullmatch(text) or _COINED.fullmatch(text) else values.kind_of(text)
+    coined = any(form.fullmatch(text) for form in (_MONEY, _COINED, _AND_COINS))
+    found = "amount" if coined else values.kind_of(text)
     if found not in (None, "count"):
         return found
     return "time" if _is_time(text, lead) else found or ("count" if _COUNT.fullmatch(text) else None)
 
 
 def _is_day(text: str) -> bool:
-    """Whether words are a day by its number or by weeks: 'the 3rd', 'the twelfth', 'friday in two weeks'."""
-    if re.fullmatch(r"(?:on )?(?:the )?\d{1,2}(?:st|nd|rd|th)", text, re.IGNORECASE):
+    """Whether words are a day by its number or by weeks: 'the 3rd', 'the 15', 'friday in two weeks'."""
+    by_number = r"(?:on )?(?:(?:the )?\d{1,2}(?:st|nd|rd|th)|the (?:[1-9]|[12]\d|3[01]))"
+    if re.fullmatch(by_number, text, re.IGNORECASE):
         return True
     weeks = _IN_WEEKS.fullmatch(text)
     return _DAY_IN_WORDS.fullmatch(text) is not None or (weeks is not None and weeks["day"].lower() in _DAYS)

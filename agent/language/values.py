@@ -330,7 +330,7 @@ _DAYS_OF_MONTH = [
     )
 ]
 _OTHER_DAY = re.compile(
-    rf"(?:(?P<weekday>{_WEEKDAY},?)\s+)?(?:the\s+)?(?P<day>\d{{1,2}})(?P<end>st|nd|rd|th)", re.IGNORECASE
+    rf"(?:(?P<weekday>{_WEEKDAY},?)\s+)?(?:the\s+)?(?P<day>\d{{1,2}})(?P<end>st|nd|rd|th)?", re.IGNORECASE
 )
 _NEAR = 15  # days: one further back may as well be of the next month
 
@@ -346,7 +346,7 @@ def with_day(text: str, day: str) -> str:
     if told is None or was is None or later <= -_NEAR:
         return day
     weekday = told["weekday"] or (was["weekday"] if later % 7 == 0 else None)
-    return f"{f'{weekday} ' if weekday else ''}{was['before']}{told['day']}{told['end']}{was['after']}"
+    return f"{f'{weekday} ' if weekday else ''}{was['before']}{told['day']}{told['end'] or ''}{was['after']}"
 
 
 _SEVERAL = re.compile(

@@ -38,7 +38,7 @@ from .network import packaged as packaged_network
 from .noise import is_noise, is_repeated
 from .offers import answered
 from .quoting import masked, restored
-from .sense import makes_sense
+from .sense import fits_words, makes_sense
 from .signs import Candidate, Known, effects, signs
 from .slots import SlotReading, Slots
 from .sure import may_fill, only_fills, plainly_named, plainly_told
@@ -252,13 +252,13 @@ class Local:
             return found
         return _trusted([*first, *done], utterance, view, known)
 
-    def readings(self, utterance: str, plain: Framed, view: View) -> tuple[Tried, ...]:
-        """The readings of the network that would do different things, the likeliest first."""
-        return _told_apart(list(self._done(utterance, plain, view)), utterance)
+    def readings(self, utterance: str, plain: Framed, view: View, limit: int = READINGS) -> tuple[Tried, ...]:
+        """The readings of the network that would do different things, the likeliest of so many first."""
+        return _told_apart(list(self._done(utterance, plain, view, limit)), utterance)
 
-    def _done(self, utterance: str, plain: Framed, view: View) -> Iterator[Done]:
+    def _done(self, utterance: str, plain: Framed, view: View, limit: int = READINGS) -> Iterator[Done]:
         """The readings of the network with what each does to the plan, the likeliest first."""
-        parses = self._parses(plain.text, view)
+        parses = self._parses(plain.text, view, limit)
         about = plain.about.id if plain.about is not None else ""
         for parse, made in zip(
             parses, assemble_each((parse.clauses for parse in parses), utterance, view, about), strict=True
@@ -277,9 +277,9 @@ class Local:
                     return True
         return False
 
-    def _parses(self, utterance: str, view: View) -> Sequence[Parse]:
+    def _parses(self, utterance: str, view: View, limit: int = READINGS) -> Sequence[Parse]:
         text, passages = masked(utterance)
-        return [restored(parse, passages) for parse in self.parse(text, heard(view), READINGS)]
+        return [restored(parse, passages) for parse in self.parse(text, heard(view), limit)]
 
 
 def _trusted(done: Sequence[Done], utterance: str, view: View, known: Known) -> list[Tried]:
@@ -331,6 +331,8 @@ def _can_be(one: Candidate, view: View) -> bool:
     acts = {clause.act for clause in one.parse.clauses}
     answers = view.question is not None or bool(offered_roots(view.graph))
     if (not answers and acts == {"yes"}) or (not one.operations and acts and acts <= _ON_SOMETHING):
+        return False
+    if not fits_words(one.parse.clauses, one.operations, view.graph):
         return False
     alone = (clause.mentions[0].text for clause in one.parse.clauses if len(clause.mentions) == 1)
     if any(_NO_NAMES.issuperset(text.lower().split()) for text in alone):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from taskloom.agent.language.referring import LEAVES
-from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.referring import ALL, EXCEPTING, LEAVES, MOVES
+from taskloom.agent.language.typed import kind_of, names_a_type
 from taskloom.agent.language.values import NUMBER_WORDS
 from taskloom.agent.language.wording import base, word_set
+from taskloom.agent.turn.clauses import Clause
 from taskloom.memory.operations import Add, Link, Operation, Remove, Update, apply
 from taskloom.memory.tasks import TaskGraph
+from taskloom.memory.words import words
 
 _CORRECTED = re.compile(
     r"\b(?:no,? wait|wait,? no|scratch that|i mean(?:t)?|or rather|make that|nvm|never ?mind|or no)\b",
@@ -73,12 +75,41 @@ def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) ->
         return False
     if not any(isinstance(one, Link) for one in operations):
         return True
+    if any(isinstance(one, Link) and _waits_for_its_whole(one, graph) for one in operations):
+        return False
     for one in operations:
         outcome = apply(graph, one, turn=turn, said="")
         if isinstance(one, Link) and outcome.refused and one.on not in graph[one.task].depends_on:
             return False
         graph = outcome.graph
     return True
+
+
+def fits_words(clauses: Sequence[Clause], operations: Sequence[Operation], graph: TaskGraph) -> bool:
+    """Whether what was read leaves out nothing that the words say: an exception, that something is there."""
+    return not any(_loses_exception(clause) for clause in clauses) and not (
+        graph.active and any(_moves_nothing(clause, operations) for clause in clauses)
+    )
+
+
+def _loses_exception(clause: Clause) -> bool:
+    """Whether what is excepted from all that leaves, or is done, was not read: 'all done except Bob's'."""
+    if clause.act not in ("remove", "hold", "done") or clause.all("E"):
+        return False
+    return EXCEPTING.search(clause.text) is not None and any(ALL.match(one.text) for one in clause.mentions)
+
+
+def _moves_nothing(clause: Clause, operations: Sequence[Operation]) -> bool:
+    """Whether what is to move would be noted as something new: 'move the haircut', of which nobody knows."""
+    if MOVES.match(clause.text) is None:
+        return False
+    made = (done.title for done in operations if isinstance(done, Add) and not names_a_type(done.title))
+    return any(set(words(title)) <= set(words(clause.text)) for title in made)
+
+
+def _waits_for_its_whole(one: Link, graph: TaskGraph) -> bool:
+    """Whether a part would wait for what it is a part of."""
+    return one.task in graph and any(above.id == one.on for above in graph.ancestors(one.task))
 
 
 def _is_no_title(one: Operation, named: int) -> bool:

@@ -325,6 +325,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             return
         if self.tells_facts(clause):
             return
+        self._doubt_unknown(clause)
         all_of = self.says_all(one(clause, "T"))
         asked = self._slot_in_question(clause)
         targets = [asked] if asked else self.each(clause, roles="T") if all_of else [self._of_value(clause)]

@@ -28,6 +28,10 @@ _EVERYWHERE = re.compile(
     r"\b(?:every\w*|all|any|anything|anywhere|each|throughout|wherever)\b", re.IGNORECASE
 )
 _WHEREVER = re.compile(r"\b(?:everywhere|throughout|wherever)\b", re.IGNORECASE)
+_THE_TWO = re.compile(
+    r"(?:them|em|they|these|those|the|two|both|lads|boys|girls|guys|ones|people|around|round|over| )+|",
+    re.IGNORECASE,
+)
 _TO = re.compile(r"\b(?:change|switch|swap|make)\b.*\b(?:to|into)\b", re.IGNORECASE)
 _PLACES_AND_DAYS = frozenset(("place", "location", "date", "time"))
 _OF_SLOTS = ("date", "time", "place", "who", "deadline", "price", "duration", "number")
@@ -222,6 +226,8 @@ class Exchanges(Giving):
                 self.read(replace(clause, act="assign", mentions=(who, what)))
             return
         names = [self._person(span.text) for span in people or clause.all("TVIO")][:2]
+        if all(_THE_TWO.fullmatch(bare(name)) for name in names):
+            names = self._given_last() or names
         pairs = self._holding(names) or self._titled_slots(names)
         if not pairs:
             tasks = [self.meant(name) for name in names]
@@ -230,6 +236,13 @@ class Exchanges(Giving):
             first, second = _exchanged(one_slot, other, names), _exchanged(other, one_slot, names[::-1])
             self._act("set", task=one_slot.id, value=first)
             self._act("set", task=other.id, value=second)
+
+    def _given_last(self) -> list[str]:
+        """The two who were given something when somebody was last; [] where they are not two."""
+        people = [node for node in self.graph.active if is_assignee(node)]
+        latest = max((node.turn for node in people), default=None)
+        names = list(dict.fromkeys(node.value or "" for node in people if node.turn == latest))
+        return names if len(names) == 2 else []
 
     def _holding(self, names: Sequence[str]) -> list[tuple[TaskNode, TaskNode]]:
         """The slots whose values two names are: who has something first, in one list if so, the nearest."""
@@ -265,10 +278,29 @@ class Exchanges(Giving):
             and ranked[0][:3] == ranked[1][:3]
             and pairs[ranked[0][-1]] != pairs[ranked[1][-1]]
         ):
+            if everything := self._all_that_they_have(held):
+                return everything
             raise Doubt(
                 "Which two should change places?", [self.describe(self.task_of(p[1])) for p in pairs[:6]]
             )
         return [pairs[ranked[0][-1]]] if ranked else []
+
+    def _all_that_they_have(self, held: Sequence[Sequence[TaskNode]]) -> list[tuple[TaskNode, TaskNode]]:
+        """Every task that one of two people has, with one of the other's; [] where others have it with them.
+
+        Only where nothing but the two is said: 'swap Amy and Tom round'.
+        """
+        nodes, clause = [*held[0], *held[1]], self.clause
+        alone = all(is_assignee(node) and len(content(node.value or "")) == 1 for node in nodes)
+        if (
+            clause is None
+            or clause.all("S")
+            or not alone
+            or len({self.graph.root(n.id).id for n in nodes}) > 1
+        ):
+            return []
+        most = max(len(held[0]), len(held[1]))
+        return [(held[0][min(n, len(held[0]) - 1)], held[1][min(n, len(held[1]) - 1)]) for n in range(most)]
 
     def _titled_slots(self, names: Sequence[str]) -> list[tuple[TaskNode, TaskNode]]:
         """The two slots of one task that two names are: the meals of Monday and Thursday."""

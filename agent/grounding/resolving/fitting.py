@@ -9,7 +9,8 @@ from itertools import count
 from taskloom.agent.grounding.exact import Exact
 from taskloom.agent.grounding.exact_parts import in_style
 from taskloom.agent.grounding.exact_places import Doubt, means_alike
-from taskloom.agent.language import values
+from taskloom.agent.language import clarifications, values
+from taskloom.agent.language.referring import MOVES
 from taskloom.agent.language.typed import PLACES, hour, kind_of, misfits, names_a_type, type_named, type_of
 from taskloom.agent.language.wording import base
 from taskloom.agent.language.words import one_stem, slot_group, slot_name
@@ -27,7 +28,7 @@ from taskloom.memory.words import STOP, words
 
 from .hinting import Hinting
 from .plain import one
-from .scoring import POINTING, content
+from .scoring import POINTING, bare, content
 
 _MENDS = re.compile(
     r"^(?:[\w ]{1,20}:)?\W*(?:(?:hm+|oh|ah|ok|okay|well|hey|so|um|uh|and|but)\b\W*)*"
@@ -108,6 +109,17 @@ class Fitting(Hinting, Exact):
         lately = [self.task_of(self.graph[key]).id for key in self.focus if key in self.graph]
         near = [key for key in lately if key in owners]
         return self.graph[near[0]] if near else self.graph[owners[0]] if len(owners) == 1 else topic
+
+    def _doubt_unknown(self, clause: Clause) -> None:
+        """Hold that what is to move or change is in the plan, where words say that it should be.
+
+        Raises:
+            Doubt: it is not: 'move the appointment to 11', among visits.
+        """
+        name = one(clause, "T")
+        known = not name or not self.graph.active or MOVES.match(clause.text) is None
+        if not known and not names_a_type(bare(name)) and self.lacks(bare(name)):
+            raise Doubt(clarifications.NOT_FOUND_TO_CHANGE(words=bare(name)))
 
     def _changed(self, owner: TaskNode, told: Detail, clause: Clause) -> TaskNode | None:
         """The slot that a clause gives a new value by another name: the one of its old value, or its type."""

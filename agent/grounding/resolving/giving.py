@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt
-from taskloom.agent.language import values
+from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import singular, slot_name
@@ -306,12 +306,19 @@ class Giving(People):
         return topic if topic is not None and not self._is_loose(topic) else None
 
     def _untaken(self, found: list[TaskNode], name: str) -> list[TaskNode]:
-        """Of all that 'the rest' may be, what nobody has; else what this message gave nobody."""
+        """Of all that 'the rest' may be, what nobody has; else what this message gave nobody.
+
+        Raises:
+            Doubt: nothing is left.
+        """
         if not _REST.search(name):
             return found
         taken = {part.parent for node in found for part in self.graph.parts(node.id) if is_assignee(part)}
         free = [node for node in found if node.id not in taken]
-        return free or [node for node in found if node.id not in self.given]
+        free = free or [node for node in found if node.id not in self.given]
+        if not free:
+            raise Doubt(clarifications.WHAT_DO_YOU_MEAN(words=name))
+        return free
 
     def _or_new(self, name: str, whole: TaskNode | None, other: TaskNode | None = None) -> TaskNode:
         """The task of that name, made where there is none; other: what it stands beside then."""
@@ -355,6 +362,8 @@ class Giving(People):
 
     def _counted_of(self, words: str, whole: TaskNode | None) -> list[TaskNode]:
         """'Both', 'all three': as many as that of one list, named in the reply or lately touched."""
+        if _REST.search(words) and self.given:
+            return []  # those that this message gave nobody yet, of the list
         number = 2 if re.match(r"both\b", words, re.IGNORECASE) else values.number_of(words)
         rest = {word for word in content(_ALL.sub("", words)) if values.number_of(word) is None}
         if number is None or number < 2 or rest - POINTING - {"of"}:

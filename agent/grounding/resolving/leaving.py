@@ -90,10 +90,16 @@ class Leaving(Owning):
         """What leaves where all leaves but what is excepted (E), however it is called; [] where one is named.
 
         Of 'everything still open' only what is not done.
+
+        Raises:
+            Doubt: what is excepted, or what it is a part of, is not in the plan.
         """
         names = [bare(span.text) for span in clause.all("TIPV")]
         if not all(_points(name) or _EACH.match(name) for name in names):
             return []
+        excepted = [bare(span.text) for span in clause.all("E")]
+        if lost := next((name for name in excepted if self.which(name) is None), None):
+            raise Doubt(clarifications.NOT_FOUND_TO_KEEP(words=lost))
         self._known_sort(names, clause)
         beside, place = self._others(clause), self.place(clause) if clause.all("W") else None
         if place is None and clause.all("W") and not any(self.which(bare(e.text)) for e in clause.all("E")):

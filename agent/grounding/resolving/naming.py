@@ -300,19 +300,42 @@ def _in_one(clause: Clause, first: Mention, second: Mention) -> str | None:
     return _plain_value(clause.text[first.start : second.start + len(second.text)])
 
 
+_CLOCK_LAST = re.compile(
+    r"(?P<day>.+?)(?<! or)(?<! and)(?<! to) "
+    r"(?P<clock>\d{1,2}[:.][0-5]\d(?: ?[ap]m)?|\d{1,2} ?[ap]m|[0-2]\d[0-5][05]|half (?:\d{1,2}|[a-z]+))",
+    re.IGNORECASE,
+)
+
+
 def day_and_hour(value: str, slot: str) -> list[tuple[str, str]]:
     """A value with the name of its slot; a day with an hour as both: 'monday 8am'."""
-    spans = values.spot(value)
-    kinds = [span.kind for span in spans]
-    rest = value
-    for span in reversed(spans):
-        rest = rest[: span.start] + rest[span.end :]
-    if sorted(kinds) != ["date", "time"] or set(re.findall(r"\w+", rest.lower())) - _BESIDE_DAYS:
+    told = _spotted(value) or _side_by_side(value)
+    if told is None:
         return [(slot, value)]
-    day, hour_told = (next(span.text for span in spans if span.kind == kind) for kind in ("date", "time"))
+    day, hour_told = told
     if slot == "time" or type_named(slot) == "time":
         return [("date", day), (slot, hour_told)]
     return [(slot if slot not in ("detail", "place") else "date", day), ("time", hour_told)]
+
+
+def _spotted(value: str) -> tuple[str, str] | None:
+    """The day and the hour of a value, wherever they stand in it; None where it is something else too."""
+    spans, rest = values.spot(value), value
+    for span in reversed(spans):
+        rest = rest[: span.start] + rest[span.end :]
+    if set(re.findall(r"\w+", rest.lower())) - _BESIDE_DAYS:
+        return None
+    told = {span.kind: span.text for span in spans}
+    return (told["date"], told["time"]) if len(spans) == 2 and told.keys() == {"date", "time"} else None
+
+
+def _side_by_side(value: str) -> tuple[str, str] | None:
+    """A day and right after it a time by the clock: 'wed 9:30', 'Thursday 0800', but '5 May 2026'."""
+    found = _CLOCK_LAST.fullmatch(value)
+    if found is None or kind_of(day := found["day"].rstrip(",")) != "date":
+        return None
+    year = re.fullmatch(r"(?:19|20)\d\d", found["clock"]) and re.search(r"\d", day)
+    return None if year else (day, found["clock"])
 
 
 def slot_by_words(before: str, value: str) -> str:

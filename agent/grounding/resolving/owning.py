@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt, means_alike
-from taskloom.agent.language import values
+from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import entries, join
 from taskloom.agent.language.words import singular, slot_name
@@ -139,7 +139,7 @@ class Owning(Giving):
             held = [node for whole in lists if whole is not None for node in self.listed(whole)]
             excepted = [_saying(held, span.text) for span in clause.all("E")]
             if not held or None in excepted:
-                raise Doubt(f"What should stay: “{one(clause, 'E')}”?")
+                raise Doubt(clarifications.NOT_FOUND_TO_KEEP(words=one(clause, "E")))
             return [node for node in held if node not in excepted]
         inside = [
             self.which(bare(span.text), within=whole)

@@ -444,7 +444,7 @@ def _fits(slot: TaskNode, by: timedelta | None, amount: str) -> bool:
     if kind is None and (not re.match(r"\D{0,3}\d", value) or _DIMENSIONS.search(value)):
         return False
     if kind_of(amount) == "amount" or units & _MONEY:
-        nameless = kind == "count" and slot_name(slot.title) in ("number", "detail")
+        nameless = kind == "count" and slot_name(slot.title) in ("number", "detail") and len(words(value)) < 2
         return kind == "amount" or priced or nameless
     own = {*words(value), *words(slot.title)}
     return not units or bool(units & own) or kind == "count"
