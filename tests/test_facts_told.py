@@ -53,9 +53,8 @@ def ids(turn: Turn) -> tuple[str, ...]:
 NOT_YET = frozenset(
     (
         "For how many people is the table?",
-        "When is my wife's birthday?",
         "What's the landlord's email address?",
-        "Where is Ben's party?",
+        "Who is my boss?",
     )
 )  # read otherwise than meant, so that what is known is not told
 

@@ -8,11 +8,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from taskloom.agent.reading.signs import Candidate
+from taskloom.agent.turn import clauses
 from taskloom.agent.turn.reading import View
 from taskloom.memory.operations import Add, Clarify, Complete, Operation, Remove, Update, apply
 from taskloom.memory.tasks import TaskGraph
@@ -22,6 +25,8 @@ sys.path.insert(0, str(ROOT / "training"))
 
 import forms  # noqa: E402
 import plans  # noqa: E402
+import verified  # noqa: E402
+from cases import Case  # noqa: E402
 from gold import Gold, annotated, judged, run, says  # noqa: E402
 from lines import (  # noqa: E402
     ACTS,
@@ -303,10 +308,11 @@ def _patterns(wanted: object) -> Iterator[str]:
 
 
 def test_dialogues_that_are_played_say_what_must_hold() -> None:
-    """Every key is one that is judged, every pattern is one; of 25 authors whom the network has not read."""
-    played = sorted((ROOT / "training" / "played").glob("*/*.json"))
-    voices = {file.parent.name for file in played}
-    assert len(voices) == 25
+    """Every key is one that is judged, every pattern is one; no author is in two places."""
+    played = sorted((ROOT / "training").glob("played*/*/*.json"))
+    folders = {file.parent for file in played}
+    voices = {folder.name for folder in folders}
+    assert len(voices) == len(folders) > 60
     assert not voices & {voice for split in SPLITS.values() for voice in split}
     for file in played:
         turns = [turn for turn in json.loads(file.read_text())["turns"] if "user" in turn]
@@ -317,3 +323,19 @@ def test_dialogues_that_are_played_say_what_must_hold() -> None:
             assert wanted.keys() <= JUDGED, (file, turn)
             for pattern in _patterns([*wanted.values()]):
                 re.compile(pattern)
+
+
+def test_a_turn_is_learned_as_the_likeliest_reading_that_does_what_was_said() -> None:
+    mentions = (clauses.Mention("T", "trip"), clauses.Mention("V", "friday", start=6))
+    read = clauses.Clause("set", "trip: friday", mentions)
+    parses = [clauses.Parse((read,), share) for share in (0.6, 0.3)]
+    candidates = tuple(Candidate((), parse, share=parse.probability) for parse in parses)
+    case = Case("played", "a", "Re A: trip: friday", View(TaskGraph()), candidates, ("silent", "held"))
+    turn = verified.turn_of(case)
+    assert turn is not None
+    assert [(one.role, turn.text[one.start : one.end]) for one in turn.spans] == [
+        ("T", "trip"),
+        ("V", "friday"),
+    ]
+    assert [turn.text[one.start : one.end] for one in turn.clauses] == ["trip: friday"]
+    assert verified.turn_of(replace(case, outcomes=("silent", "asked"))) is None

@@ -7,8 +7,8 @@ judged. The turns are those of
 - the recorded dialogues of tests/recordings, on the plans that a model's replies made, judged by what their
   authors expect;
 - the dialogues of tests/, on the plans that clauses as annotated (training/spent) make;
-- whole dialogues of authors whom the network has not read (training/played), on the plans that the reader
-  makes where it takes the reading that does what was said, of those it has;
+- whole dialogues of authors who only said what must hold (training/played and played_trust), on the plans
+  that the reader makes where it takes the reading that does what was said, of those it has;
 - forms of authors whom the network has not read, said of plans that are made up (plans.py).
 """
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
@@ -137,27 +137,31 @@ class Cases:
                         continue
                     yield self._case("own", text, view, records[number - 1] if number else None, want)
 
-    def played(self) -> Iterator[Case]:
-        """The turns of training/played, a folder an author, on the plans that right readings make.
+    def played(self, source: str, files: Sequence[Path], wide: int = 0) -> Iterator[Case]:
+        """The turns of whole dialogues, in a folder an author, on the plans that right readings make.
 
         Where no reading of a turn does what was said, the reader's own goes on. Questions after that are left
         out: the plan lacks what they are for, which no sign of theirs can tell.
+        wide: how many readings are tried where no usual one does what was said.
         """
-        for file in sorted((ROOT / "training" / "played").glob("*/*.json")):
-            yield from self._played(file)
+        for file in files:
+            yield from self._played(source, file, wide)
 
-    def _played(self, file: Path) -> Iterator[Case]:
+    def _played(self, source: str, file: Path, wide: int) -> Iterator[Case]:
         dialogue = Dialogue(file.stem, "", tuple(json.loads(file.read_text())["turns"]))
         found, trusted = dict[str, Case](), local.Local.trusted
         before: Mapping[str, Any] | None = None
         want: Mapping[str, Any] = {}
 
         def helped(self: local.Local, text: str, plain: Framed, view: View) -> list[local.Tried]:
-            tried = self.readings(text, plain, view)
-            outcomes = tuple(_judged(text, view, one.candidate, before, want) for one in tried)
+            for limit in (local.READINGS, wide):
+                tried = self.readings(text, plain, view, limit)
+                outcomes = tuple(_judged(text, view, one.candidate, before, want) for one in tried)
+                if "held" in outcomes or not wide:
+                    break
             candidates = tuple(one.candidate for one in tried)
             kept = replace(view, examples=tuple)
-            found[text] = Case("played", file.parent.name, text, kept, candidates, outcomes)
+            found[text] = Case(source, file.parent.name, text, kept, candidates, outcomes)
             right = [
                 replace(one, trust=0.99) for one, it in zip(tried, outcomes, strict=True) if it == "held"
             ]

@@ -5,8 +5,8 @@
 The turns are those of `cases`: of the calibration voice and of some of the train voices (which the network
 has read: they count half) of training/dialogues, of the recorded dialogues of tests/recordings, of the
 dialogues of tests/, which the network has read, whole dialogues of authors whom it has not read
-(training/played), and forms of others, said of plans that are made up. The authors of HELD_OUT are scored
-only.
+(training/played_trust), and forms of others, said of plans that are made up. The authors of HELD_OUT are
+scored only.
 
 Boosted trees are fitted on what `taskloom.agent.reading.signs` finds in each reading of each turn.
 What they are worth is told by author: of the recorded dialogues those of HELD_OUT, and those whom the
@@ -39,7 +39,7 @@ from taskloom.agent.reading.signs import signs
 
 OUT = ROOT / "agent" / "reading" / "trust.json"
 RECORDED, CALIBRATION, TRAIN, OWN, FORMS = "recorded", "calibration", "train", "own", "forms"
-PLAYED = "played"
+PLAYED = "played_trust"
 WEIGHTS = {RECORDED: 3.0, CALIBRATION: 3.0, TRAIN: 0.3, OWN: 12.0, FORMS: 1.0, PLAYED: 8.0}
 FOLDS = 5  # of the played authors, each scored by the rest
 READ = 0.3  # weight of a recorded author whom the network has read
@@ -137,7 +137,7 @@ def _cases(source: str) -> list[Case]:
     turns: dict[str, Callable[[], Iterable[Case]]] = {
         RECORDED: read.recorded, CALIBRATION: partial(read.annotated, CALIBRATION), OWN: read.own,
         TRAIN: partial(read.annotated, TRAIN, EVERY[TRAIN]), FORMS: partial(read.formed, OF_FORMS, SEED),
-        PLAYED: read.played,
+        PLAYED: partial(read.played, PLAYED, sorted((ROOT / "training" / PLAYED).glob("*/*.json"))),
     }  # fmt: skip
     return list(turns[source]())
 

@@ -55,6 +55,14 @@ _NO_NAMES = word_set(
 )
 
 
+_DID = word_set(
+    """booked bought paid ordered sent called made done got fixed cleaned sold taken given written finished
+    packed collected picked printed painted cooked baked washed signed phoned emailed told asked moved
+    cancelled"""
+)
+_ARTICLES = word_set("the a an my our his her their")
+
+
 def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) -> bool:
     """Whether all that operations put into a plan are names and values, and none of them is a circle."""
     if any(
@@ -87,9 +95,10 @@ def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) ->
 
 def fits_words(clauses: Sequence[Clause], operations: Sequence[Operation], graph: TaskGraph) -> bool:
     """Whether what was read leaves out nothing that the words say: an exception, that something is there."""
-    return not any(_loses_exception(clause) for clause in clauses) and not (
-        graph.active and any(_moves_nothing(clause, operations) for clause in clauses)
-    )
+    if any(_loses_exception(clause) for clause in clauses):
+        return False
+    said = " ".join(clause.text for clause in clauses)
+    return not (any(graph.active) and _moves_nothing(said, operations))
 
 
 def _loses_exception(clause: Clause) -> bool:
@@ -99,12 +108,12 @@ def _loses_exception(clause: Clause) -> bool:
     return EXCEPTING.search(clause.text) is not None and any(ALL.match(one.text) for one in clause.mentions)
 
 
-def _moves_nothing(clause: Clause, operations: Sequence[Operation]) -> bool:
+def _moves_nothing(said: str, operations: Sequence[Operation]) -> bool:
     """Whether what is to move would be noted as something new: 'move the haircut', of which nobody knows."""
-    if MOVES.match(clause.text) is None:
+    if MOVES.match(said) is None:
         return False
     made = (done.title for done in operations if isinstance(done, Add) and not names_a_type(done.title))
-    return any(set(words(title)) <= set(words(clause.text)) for title in made)
+    return any(set(words(title)) <= set(words(said)) for title in made)
 
 
 def _waits_for_its_whole(one: Link, graph: TaskGraph) -> bool:
@@ -124,6 +133,8 @@ def _is_no_title(one: Operation, named: int) -> bool:
         return True
     if len(told) > _LONGEST or one.title.count("(") != one.title.count(")") or _CUT.search(one.title):
         return True
+    if told and told[0] in _DID and (len(told) == 1 or told[1] in _ARTICLES):
+        return True  # 'booked', 'booked the band'
     plain = _ASIDE.sub("", one.title)
     if ", " in plain and f"“{one.title}”" not in one.said and f'"{one.title}"' not in one.said:
         return True  # 'language course, tuition': what comes after a comma tells more of it
