@@ -32,7 +32,7 @@ from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.clauses import Clause, Mention, Parse
 from taskloom.agent.turn.reading import View
 from taskloom.memory.claims import answer
-from taskloom.memory.operations import Add, Check, Clarify, Operation, Remove, Update, apply
+from taskloom.memory.operations import Add, Check, Clarify, Inactivate, Operation, Remove, Update, apply
 from taskloom.memory.tasks import TaskGraph
 
 ROOT = Path(__file__).parents[1]
@@ -1084,3 +1084,11 @@ def test_no_word_is_a_plan_and_no_amount_a_name(operation: Operation) -> None:
 )
 def test_what_is_like_them_makes_sense(operation: Operation) -> None:
     assert makes_sense((operation,), FLAT, 9)
+
+
+def test_a_whole_plan_rests_only_by_words_that_say_so() -> None:
+    bag = after(TaskGraph(), clause("task", "[T bag]"), clause("add", "[W bag]: [I boots], [I rope]"))
+    key = bag.parts(None)[0].id
+    asked = Inactivate(task=key, said="Before this bag can go, which steps are missing?")
+    assert not makes_sense((asked,), bag, 9)
+    assert makes_sense((asked.model_copy(update={"said": "park the bag"}),), bag, 9)

@@ -38,6 +38,12 @@ LEAVES = re.compile(
     re.IGNORECASE,
 )
 """What may say that something is not to be any more."""
+RESTS = re.compile(
+    r"\b(?:hold|paus|park|suspend|freez|froz|rest|defer|wait|sleep|sit|adjourn|mothball|interrupt|delay)\w*\b"
+    r"|\b(?:ice|later|aside|now|moment|while|being|yet|until|till|break|burner|back|another|other)\b",
+    re.IGNORECASE,
+)
+"""What may say that something is not to be for the time being."""
 AFFIRMS = re.compile(
     r"(?:\b(?:y(?:es|ep|eah|up|a|ess?)?|aye|sure|ok(?:ay)?|right|correct|exactly|please|pls|fine|absolutely"
     r"|definitely|certainly|of course|indeed|agreed|(?:do|go|make)\b|that one|both|all|perfect|great|good"

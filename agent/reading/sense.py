@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from taskloom.agent.language.referring import ALL, EXCEPTING, LEAVES, MOVES
+from taskloom.agent.language.referring import ALL, EXCEPTING, LEAVES, MOVES, RESTS
 from taskloom.agent.language.typed import kind_of, names_a_type
 from taskloom.agent.language.values import NUMBER_WORDS
 from taskloom.agent.language.wording import base, word_set
 from taskloom.agent.turn.clauses import Clause
-from taskloom.memory.operations import Add, Link, Operation, Remove, Update, apply
+from taskloom.memory.operations import Add, Inactivate, Link, Operation, Remove, Update, apply
 from taskloom.memory.tasks import TaskGraph
 from taskloom.memory.words import words
 
@@ -185,8 +185,14 @@ def _is_no_measure(one: Operation, graph: TaskGraph) -> bool:
 
 
 def _leaves_unsaid(one: Operation, graph: TaskGraph) -> bool:
-    """Whether a whole plan would be cancelled by words of which none says so."""
-    if not isinstance(one, Remove) or one.task not in graph or graph[one.task].parent is not None:
+    """Whether a whole plan would be cancelled, or put on hold, by words of which none says so."""
+    if (
+        not isinstance(one, Remove | Inactivate)
+        or one.task not in graph
+        or graph[one.task].parent is not None
+    ):
+        return False
+    if isinstance(one, Inactivate) and RESTS.search(one.said):
         return False
     return len(graph.parts(one.task)) > 1 and LEAVES.search(one.said) is None
 
