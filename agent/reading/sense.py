@@ -53,8 +53,6 @@ _NO_NAMES = word_set(
     be do did does has have had to of for in on at by with from and or but so then too also not no yes ok okay
     you he she we us him her back planning"""
 )
-
-
 _DID = word_set(
     """booked bought paid ordered sent called made done got fixed cleaned sold taken given written finished
     packed collected picked printed painted cooked baked washed signed phoned emailed told asked moved
@@ -98,7 +96,7 @@ def fits_words(clauses: Sequence[Clause], operations: Sequence[Operation], graph
     if any(_loses_exception(clause) for clause in clauses):
         return False
     said = " ".join(clause.text for clause in clauses)
-    return not (any(graph.active) and _moves_nothing(said, operations))
+    return not (graph.active and _moves_nothing(said, operations))
 
 
 def _loses_exception(clause: Clause) -> bool:

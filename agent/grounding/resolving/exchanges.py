@@ -290,14 +290,10 @@ class Exchanges(Giving):
 
         Only where nothing but the two is said: 'swap Amy and Tom round'.
         """
-        nodes, clause = [*held[0], *held[1]], self.clause
+        nodes = [*held[0], *held[1]]
         alone = all(is_assignee(node) and len(content(node.value or "")) == 1 for node in nodes)
-        if (
-            clause is None
-            or clause.all("S")
-            or not alone
-            or len({self.graph.root(n.id).id for n in nodes}) > 1
-        ):
+        plans = {self.graph.root(node.id).id for node in nodes}
+        if self.clause is None or self.clause.all("S") or not alone or len(plans) > 1:
             return []
         most = max(len(held[0]), len(held[1]))
         return [(held[0][min(n, len(held[0]) - 1)], held[1][min(n, len(held[1]) - 1)]) for n in range(most)]

@@ -111,7 +111,7 @@ class Fitting(Hinting, Exact):
         return self.graph[near[0]] if near else self.graph[owners[0]] if len(owners) == 1 else topic
 
     def _doubt_unknown(self, clause: Clause) -> None:
-        """Hold that what is to move or change is in the plan, where words say that it should be.
+        """Hold that what is to move is in the plan.
 
         Raises:
             Doubt: it is not: 'move the appointment to 11', among visits.
