@@ -3,9 +3,10 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-# Tests beside each other; COVERAGE=1 measures what they cover, and how many examples are generated is a
-# profile of tests/conftest.py: quick (100 each), check (300), and full (10,000) with FULL=1.
-WORKERS ?= 2
+# Tests beside each other (some wait, so two processors have work for three); COVERAGE=1 measures what they
+# cover, and how many examples are generated is a profile of tests/conftest.py: quick (100 each), check (300),
+# and full (10,000) with FULL=1.
+WORKERS ?= 3
 COVERAGE ?=
 PROFILE ?= quick
 FULL ?=

@@ -193,6 +193,7 @@ def test_what_is_approved_six_times_at_once_is_done_once(saver: Callable[..., An
 WAIT, HELD, MANY = 2.0, 1.0, 4  # seconds that one waits for the one ahead, that each holds on; how many
 
 
+@pytest.mark.slow
 def test_whoever_waits_goes_in_order_and_is_not_refused_while_others_go() -> None:
     """The last one waits for longer than for one run: each ahead of it is waited for anew."""
     saver, went = InMemorySaver(), list[int]()

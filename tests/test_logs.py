@@ -147,6 +147,7 @@ def test_a_library_sets_up_no_logging(
     assert not spans.watched()
 
 
+@pytest.mark.slow
 def test_commands_log_beside_what_they_print(tmp_path: Path) -> None:
     script = tmp_path / "talk.json"
     script.write_text(json.dumps([f"Plan a trip to {CANARY}", "Where to?"]))

@@ -86,6 +86,7 @@ def is_right(found: Watched, truth: Any) -> bool:
     return bool(within) and all(within)
 
 
+@pytest.mark.slow
 def test_a_reader_of_frames_answers_as_recorded(longterm: LongTerm, subtests: pytest.Subtests) -> None:
     requests, pictures = 0, 0
     with OpenAIServer([]) as server:

@@ -76,6 +76,7 @@ def test_all_are_solved_within_a_tenth_of_the_shortest_paths() -> None:
         assert found[key] == sum(one[key] for one in found["episodes"])
 
 
+@pytest.mark.slow
 def test_few_episodes_print_a_table() -> None:
     printed = run("--episodes", "3").stdout
     assert "3 of 3 solved" in printed
@@ -83,6 +84,7 @@ def test_few_episodes_print_a_table() -> None:
     assert "paper: 1.48" not in printed
 
 
+@pytest.mark.slow
 def test_no_episodes_are_refused() -> None:
     refused = run("--episodes", "0")
     assert refused.returncode == 2

@@ -277,6 +277,7 @@ def test_a_program_that_forgets_to_close_leaves_nothing_behind() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_want_to_end_is_made_to(tmp_path: Path) -> None:
     stubborn = f"""
         import os, runpy, signal, sys, time
@@ -306,6 +307,7 @@ def test_a_server_that_dies_in_a_call_is_started_again(tmp_path: Path) -> None:
         assert invoke(tools, "add", first=1, second=2) == "3"
 
 
+@pytest.mark.slow
 def test_a_server_over_http_that_dies_and_comes_back() -> None:
     web = Web()
     try:
@@ -326,6 +328,7 @@ def test_a_server_over_http_that_dies_and_comes_back() -> None:
         web.stop()
 
 
+@pytest.mark.slow
 def test_a_call_that_takes_too_long_is_stopped() -> None:
     with mcp_tools({"slow": stdio(timeout=1)}) as tools:
         pid = message(tools, "about").artifact["pid"]

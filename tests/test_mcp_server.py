@@ -192,6 +192,7 @@ def test_without_memory_there_are_no_tools_for_it(tmp_path: Path) -> None:
 # ---- several at once ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_clients_at_a_time_lose_no_write(opens: Open, tmp_path: Path) -> None:
     """Two processes, and in each of them calls at once; then what was said, and what was remembered."""
 

@@ -308,6 +308,7 @@ def trials(given: Settings, folder: Path) -> None:
     print(json.dumps(pruned))
 
 
+@pytest.mark.slow
 @pytest.mark.attack
 def test_a_thread_is_pruned_or_not_when_its_process_is_killed(either: Settings, tmp_path: Path) -> None:
     code = (

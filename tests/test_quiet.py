@@ -75,6 +75,7 @@ def run(folder: Path, command: Sequence[str], **more: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [HOST.format(more=""), HOST.format(more="import onnxruntime"), MEMORY])
 def test_a_host_application_reports_to_nobody(tmp_path: Path, code: str) -> None:
     run(tmp_path, [sys.executable, "-c", code])
@@ -89,6 +90,7 @@ def test_the_command_line_reports_to_nobody(tmp_path: Path, said: dict[str, str]
     assert told(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_server_reports_to_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = environment(tmp_path)
     for name in {*os.environ} - {*given}:
@@ -103,6 +105,7 @@ def test_a_server_reports_to_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert told(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_host_that_was_first_is_told_and_doctor_says_so(tmp_path: Path) -> None:
     """Then it is too late: what onnxruntime reads when it is imported was not there."""
 

@@ -21,6 +21,7 @@ from taskloom.agent.plan.outline import quoted
 from taskloom.agent.settings import Settings
 from tests.judging import Dialogue, Record, judged, opened, played
 from tests.openai_server import OpenAIServer, Recording
+from tests.quickly import quick
 
 FOLDER = Path(__file__).parent / "recordings"
 FILES = sorted((*FOLDER.glob("*.json"), *(FOLDER / "dialogues").glob("*.json")))
@@ -66,7 +67,7 @@ def replayed(given: Mapping[str, Any], home: Path) -> tuple[list[Record], dict[i
     return records, judged(records, dialogue), server
 
 
-@pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
+@pytest.mark.parametrize("file", quick(FILES), ids=[file.stem for file in FILES])
 def test_every_turn_holds_with_what_a_model_replied(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

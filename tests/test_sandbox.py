@@ -433,6 +433,7 @@ def test_an_endless_loop_is_stopped(sandbox: Sandbox) -> None:
     assert "killed it, for processor time" in limited(sandbox, cpu=1).run(deaf).stopped
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [
@@ -473,6 +474,7 @@ def test_a_bomb_of_processes_is_stopped(sandbox: Sandbox) -> None:
     assert "Operation not permitted" in raised(sandbox.run("import os\nwhile True: os.fork()"))
 
 
+@pytest.mark.slow
 def test_a_daemon_does_not_outlive_its_run(sandbox: Sandbox) -> None:
     """It forks twice; where that fails, the first process tries to stay, deaf and with nothing open."""
     code = """
@@ -679,6 +681,7 @@ def test_the_folder_is_removed_whatever_the_path_of_programs(
     assert list(own_temp.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_nothing_is_left_when_the_application_is_ended(
     sandbox: Sandbox, own_temp: Path, number: signal.Signals

@@ -35,6 +35,7 @@ from taskloom.agent.threads import STORED
 from taskloom.agent.turn.state import Context
 from taskloom.tools.registry import Registry, equip
 from tests.postgres_server import PostgresServer
+from tests.quickly import quick
 from tests.scripted import services
 from tests.test_act import Tools
 from tests.test_act import services as tool_services
@@ -106,9 +107,10 @@ SAVERS = (
     in_memory, sqlite, async_sqlite, postgres_connection, postgres_pool, async_postgres_connection,
     async_postgres_pool,
 )  # fmt: skip
+QUICK = (in_memory, sqlite, async_sqlite, async_postgres_pool)
 
 
-@pytest.fixture(params=SAVERS, ids=lambda made: made.__name__)
+@pytest.fixture(params=quick(SAVERS, QUICK), ids=lambda made: made.__name__)
 def saver(request: pytest.FixtureRequest, tmp_path: Path) -> Saver:
     """Opens a saver; a second one, opened after or beside the first, finds what that one wrote."""
     made = request.param
@@ -373,6 +375,7 @@ def processes(kind: str, url: str, names: str, turns: int) -> list[int]:
     return [process.wait(240) for process in running]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["postgres_connection", "async_postgres_pool"])
 def test_processes_on_one_database(kind: str, database: str) -> None:
     held(lambda: async_postgres_pool(database), lambda host: asyncio.sleep(0))  # the tables

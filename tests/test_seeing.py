@@ -227,6 +227,7 @@ def watched(recordings: Recordings, server: OpenAIServer, eyes: Eyes | None) -> 
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_model_that_answers_has_frames_looked_at(
     longterm: LongTerm, film: Path, subtests: pytest.Subtests
 ) -> None:
@@ -326,6 +327,7 @@ def test_an_agent_looks(longterm: LongTerm, film: Path, home: Path, server: Open
     assert [len(images(request)) for request in server.requests] == [1]
 
 
+@pytest.mark.slow
 def test_a_look_of_an_agent_ends_in_time(
     longterm: LongTerm, film: Path, home: Path, server: OpenAIServer
 ) -> None:
@@ -362,6 +364,7 @@ def talked(film: Path, home: Path) -> Turn:
     return turn
 
 
+@pytest.mark.slow
 def test_what_looking_costs_is_of_the_turn(
     film: Path, home: Path, server: OpenAIServer, subtests: pytest.Subtests
 ) -> None:
@@ -391,6 +394,7 @@ def test_what_looking_costs_is_of_the_turn(
 # ---- commands -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_captions_are_made_as_a_recording_is_added(
     film: Path, tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch,
     subtests: pytest.Subtests,

@@ -266,6 +266,7 @@ def test_an_open_question_is_kept(server: Any, thread: str) -> None:
     assert server.threads.get_state(thread)["values"]["question"]["question"] == "Which one?"
 
 
+@pytest.mark.slow
 def test_history_and_a_fork_from_an_earlier_turn(server: Any, thread: str) -> None:
     for text in ("task trip; put t1 place Rome", "set t2 Paris", "set t2 Oslo"):
         say(server, thread, text)
@@ -311,6 +312,7 @@ def test_the_one_who_calls_is_the_user_and_cannot_claim_to_be_another(tmp_path: 
             assert say(ann, thread, "set t1 x")["turn"]["number"] == 2
 
 
+@pytest.mark.slow
 def test_memory_is_written_by_a_graph_of_its_own(server: Any, home: Path) -> None:
     """Of one user, or of all; records wait that another process left there."""
     at = datetime(2026, 5, 1, tzinfo=UTC)
@@ -364,6 +366,7 @@ def test_what_a_server_holds_is_looked_at_and_forgotten_by_another_process(
     assert "dinner" in memory("list")
 
 
+@pytest.mark.slow
 @pytest.mark.attack
 def test_what_is_approved_six_times_at_once_is_done_once(server: Any, home: Path) -> None:
     effects, context = home / "reserved.txt", {"user_id": "dan"}
@@ -388,6 +391,7 @@ def test_what_is_approved_six_times_at_once_is_done_once(server: Any, home: Path
         assert effects.read_text().splitlines() == [f"{one}A to Rome" for one in range(turn + 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.attack
 @pytest.mark.parametrize("strategy", ["reject", "interrupt", "rollback"])
 def test_whoever_is_not_queued_loses_nothing_that_was_acknowledged(
@@ -604,6 +608,7 @@ def refused_or_done(client: Any, thread: str | None, said: Any, more: Any) -> tu
         return {}, f"{getattr(getattr(told, 'response', None), 'status_code', '')} {told}"
 
 
+@pytest.mark.slow
 def test_nobody_becomes_another_by_what_a_run_is_configured_with(guarded: str) -> None:
     with caller(guarded, "ann") as ann, caller(guarded, "bob") as bob:
         thread, own = (client.threads.create()["thread_id"] for client in (ann, bob))

@@ -221,6 +221,7 @@ def test_two_processes_on_one_thread_lose_nothing(tmp_path: Path) -> None:
         assert app.tasks().faults() == []
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_no_acknowledged_turn(tmp_path: Path) -> None:
     chance = random.Random(4)
     acknowledged: list[str] = []
@@ -258,6 +259,7 @@ def test_the_serializer_compresses_and_reads_both_kinds() -> None:
     assert compact.dumps_typed([1])[0] == "msgpack"
 
 
+@pytest.mark.slow
 def test_what_is_remembered_is_what_the_plain_saver_reads(tmp_path: Path) -> None:
     """A long talk with edits, overwrites, a fork and a second reader; warm, cold and in memory all agree."""
     warm = opened(tmp_path)

@@ -418,6 +418,7 @@ def test_without_the_setting_no_tool_is_called(
     assert booked(config) == []
 
 
+@pytest.mark.slow
 def test_as_processes(config: Path, home: Path) -> None:
     def run(*args: str | Path, **more: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.run([TASKLOOM, *args], capture_output=True, text=True, cwd=config.parent, **more)

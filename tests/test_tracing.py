@@ -385,6 +385,7 @@ def test_a_process_sends_what_is_left_at_its_end(tmp_path: Path, collector: Coll
     assert "invoke_agent taskloom" in {one.name for one in collector.spans}
 
 
+@pytest.mark.slow
 def test_a_collector_that_is_not_there_fails_no_turn(tmp_path: Path) -> None:
     assert python(TALK, tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9").startswith("True")
 

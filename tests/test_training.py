@@ -53,6 +53,7 @@ FILES = files()
 read_once = cache(read_file)  # 400 dialogues, for two tests
 
 
+@pytest.mark.slow
 def test_a_file_follows_the_markup(subtests: pytest.Subtests) -> None:
     for file in FILES:
         with subtests.test(f"{file.parent.name}-{file.stem}"):

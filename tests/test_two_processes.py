@@ -203,6 +203,7 @@ def test_a_question_that_is_open_keeps_nobody_from_forgetting(talker: Talker, ho
     assert holding(home, WORD.encode()) == []
 
 
+@pytest.mark.slow
 def test_who_does_not_let_go_is_told_of_in_time(home: Path) -> None:
     folder = home / "memory"
     folder.mkdir(parents=True)

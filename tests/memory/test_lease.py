@@ -257,6 +257,7 @@ def test_many_threads_use_it_at_once_and_another_gets_in_between(lease: Make) ->
     assert min(first.times, second.times) > 2, "they took turns"
 
 
+@pytest.mark.slow
 @pytest.mark.attack
 @pytest.mark.parametrize("number", [2, 4])
 def test_processes_take_turns_and_none_is_left_out(tmp_path: Path, number: int) -> None:
