@@ -60,7 +60,7 @@ EXAM = ("stats exam thu 9am", "band practice weds at 8pm")
     [
         (
             (*CANVAS, "For one of them I need one square metre more.", "The hood."),
-            "detail: 5 square metres",
+            "detail: 5 square metres of canvas",
         ),
         ((*EXAM, "push the dinner back 30 min", "the practice i mean"), "time: 8:30pm"),
     ],

@@ -7,8 +7,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from taskloom.agent.graph.access import graph_of
 from taskloom.agent.grounding.resolving.assemble import Assembler, assemble, assemble_each
@@ -23,8 +25,10 @@ from taskloom.agent.plan.held import (
 )
 from taskloom.agent.plan.roles import is_slot
 from taskloom.agent.plan.topic import WEIGHTS, TopicSigns, topic_of
+from taskloom.agent.reading import scorers, trees
 from taskloom.agent.reading.beam import choices
-from taskloom.agent.reading.trust import _fitted, _planted, probabilities
+from taskloom.agent.reading.meanings import SIZE
+from taskloom.agent.reading.scorers import FAR, PARTS, packaged, scored
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.reading import View
 from taskloom.memory.operations import Add, Update, apply
@@ -155,17 +159,51 @@ def test_the_likeliest_choices_are_those_of_all(rows: list[list[int]]) -> None:
     assert choices(scores, 4) == heapq.nsmallest(4, ways, key=lambda way: way[0])
 
 
+def test_each_candidate_has_the_score_that_its_layers_give_it() -> None:
+    rng, fitted = np.random.default_rng(1), packaged()
+    given = rng.normal(size=(5, len(fitted.names))).astype(np.float32) * 9
+    whole = rng.normal(size=SIZE).astype(np.float32)
+    meanings = rng.normal(size=(5, 4 * SIZE + 2)).astype(np.float32)
+
+    def alone(row: int, network: int) -> float:
+        def layer(name: str, vector: NDArray[Any]) -> NDArray[Any]:
+            made: NDArray[Any] = (
+                vector @ fitted.layers[name][network] + fitted.layers[f"{name} bias"][network]
+            )
+            return made
+
+        signs = np.clip((given[row] - fitted.mean) / fitted.scale, -FAR, FAR)
+        vectors = dict(zip(PARTS, [whole, *np.split(meanings[row, : 4 * SIZE], 4)], strict=True))
+        small = [np.maximum(layer(name, one), 0) for name, one in vectors.items()]
+        title = layer("title", vectors["titles"])
+        small += [layer("target", vectors["targets"]) * title, layer("clause", vectors["all"]) * title]
+        hidden = np.concatenate([signs, meanings[row, 4 * SIZE :], *small])
+        for name in ("first", "second"):
+            hidden = np.maximum(layer(name, hidden), 0)
+        return float(1 / (1 + np.exp(-layer("last", hidden)[0])))
+
+    networks = range(len(fitted.layers["last"]))
+    expected = [np.mean([alone(row, network) for network in networks]) for row in range(5)]
+    found = [dict(zip(fitted.names, row.tolist(), strict=True)) for row in given]
+    for told in (scored(given, whole, meanings, fitted), scorers.log_odds(found, whole, meanings)):
+        assert 1 / (1 + np.exp(-told)) == pytest.approx(expected, abs=1e-4)
+
+
 def test_all_candidates_go_down_the_trees_as_each_does() -> None:
-    rng, names = np.random.default_rng(1), _fitted()["signs"]
+    rng, names = np.random.default_rng(1), trees._fitted()["signs"]
     found = [dict(zip(names, rng.normal(size=len(names)), strict=True)) for _ in range(5)]
-    assert probabilities(found) == [probabilities([one])[0] for one in found]
-    tree, given = _fitted()["trees"][0], [*found[0].values()]
+    assert trees.log_odds(found).tolist() == [trees.log_odds([one])[0] for one in found]
+    tree, given = trees._fitted()["trees"][0], [*found[0].values()]
     while isinstance(tree, list):
         tree = tree[2] if given[tree[0]] <= tree[1] else tree[3]
-    at = _planted().roots[0]
-    while (low := _planted().low[at]) != at:
-        at = low if given[_planted().signs[at]] <= _planted().bounds[at] else _planted().high[at]
-    assert _planted().leaves[at] == tree
+    at = trees._planted().roots[0]
+    while (low := trees._planted().low[at]) != at:
+        at = (
+            low
+            if given[trees._planted().signs[at]] <= trees._planted().bounds[at]
+            else trees._planted().high[at]
+        )
+    assert trees._planted().leaves[at] == tree
 
 
 def test_the_plan_of_a_turn_has_the_indexes_of_the_one_before() -> None:

@@ -108,7 +108,7 @@ def test_the_wheel_holds_the_three_parts_and_nothing_else(wheel: Path) -> None:
         f"taskloom/{path.relative_to(ROOT)}"
         for part in PARTS
         for path in (ROOT / part).rglob("*")
-        if path.suffix in {".py", ".json", ".onnx"} or path.name == "py.typed"
+        if path.suffix in {".py", ".json", ".npz", ".onnx"} or path.name == "py.typed"
     } | {f"taskloom/{path.relative_to(ROOT)}" for path in (ROOT / "memory" / "minilm").iterdir()}
     assert {name for name in names if ".dist-info/" not in name} == shipped
     assert any(name.endswith("licenses/LICENSE") for name in names)

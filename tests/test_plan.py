@@ -20,8 +20,10 @@ from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import NOT_UNDERSTOOD
 from taskloom.agent.reading.beam import BAD, likeliest
 from taskloom.agent.reading.frames import framed
+from taskloom.agent.reading.heard import heard
 from taskloom.agent.reading.local import READINGS, Local
-from taskloom.agent.reading.network import packaged
+from taskloom.agent.reading.meanings import SIZE, Meanings
+from taskloom.agent.reading.network import LONGEST, Pieces, packaged
 from taskloom.agent.reading.sense import makes_sense
 from taskloom.agent.reading.signs import Candidate, effects, signs
 from taskloom.agent.reading.trust import probabilities
@@ -32,7 +34,7 @@ from taskloom.agent.threads.taskloom import Taskloom
 from taskloom.agent.turn.clauses import Clause, Mention, Parse
 from taskloom.agent.turn.reading import View
 from taskloom.memory.claims import answer
-from taskloom.memory.operations import Add, Check, Clarify, Inactivate, Operation, Remove, Update, apply
+from taskloom.memory.operations import Add, Check, Clarify, Inactivate, Operation, Remove, Undo, Update, apply
 from taskloom.memory.tasks import TaskGraph
 
 ROOT = Path(__file__).parents[1]
@@ -660,8 +662,51 @@ def test_trust_is_a_probability_and_less_where_nothing_is_read() -> None:
     parse = parsed(text)
     view = View(TaskGraph())
     read = assemble(parse.clauses, text, view).operations
-    whole, nothing = probabilities(signs(text, view, [Candidate(read, parse), Candidate((), parse)]))
+    candidates = [Candidate(read, parse), Candidate((), parse)]
+    pieces = NETWORK.beside(text, heard(view))
+    assert pieces is not None
+    meanings = Meanings(pieces, view)
+    found = signs(text, view, candidates)
+    whole, nothing = probabilities(found, (meanings.whole, meanings.of(candidates)))
     assert 0 < nothing < whole < 1
+
+
+def test_what_vectors_tell_is_of_the_words_and_of_the_titles_that_are_meant() -> None:
+    view = View(DINNER, turn=3, exchanges=(("hello", "The dinner is noted."),))
+    text = "Move the dinner to Sunday"
+    pieces = NETWORK.beside(text, heard(view))
+    assert pieces is not None
+    mentions = (Mention("T", "the dinner", start=5), Mention("V", "Sunday", start=19))
+    parse = Parse((Clause("set", text, mentions),), 1.0)
+    dinner = next(node.id for node in DINNER.values() if node.title == "dinner")
+    candidates = [Candidate((one,), parse) for one in (Update(task=dinner, title="supper"), Undo(turn=2))]
+    meanings = Meanings(pieces, view)
+    found, other = meanings.of(candidates)
+    where = {words: pieces.vectors[at] for at, words in enumerate(_words_of(pieces))}
+    assert np.allclose(meanings.whole, pieces.vectors[0])
+    assert np.allclose(found[:SIZE], (where["the"] + where["dinner"]) / 2, atol=1e-5)
+    assert np.allclose(found[SIZE : 2 * SIZE], where["Sunday"], atol=1e-5)
+    titles = found[3 * SIZE : 4 * SIZE]
+    assert np.allclose(titles, where["| dinner"], atol=1e-5)
+    assert found[4 * SIZE :].tolist() == [1, 0]
+    assert np.array_equal(other[: 3 * SIZE], found[: 3 * SIZE])  # the same words, about nothing that is there
+    assert not other[3 * SIZE :].any()
+
+
+def _words_of(pieces: Pieces) -> list[str]:
+    """The words at each place, those that were heard after a mark; the first of each."""
+    said: list[str] = []
+    for part, start, end in pieces.places:
+        words = pieces.before[start:end] if part else pieces.text[start:end]
+        said.append(f"| {words}" if part else words)
+    return [one if one not in said[:at] else "" for at, one in enumerate(said)]
+
+
+def test_a_message_that_is_read_in_parts_has_no_vectors() -> None:
+    assert NETWORK.beside("the dinner " * LONGEST, "") is None
+    text, view = "dinner on friday", View(TaskGraph())
+    (one,) = probabilities(signs(text, view, [Candidate((), parsed(text))]))
+    assert 0 < one < 1
 
 
 def test_readings_that_would_do_the_same_are_one_and_stand_together() -> None:
@@ -732,7 +777,6 @@ def test_what_is_plain_is_read_without_the_network() -> None:
 def test_a_parse_is_data() -> None:
     parse = parsed("call the vet on monday")
     assert parse == Parse(parse.clauses, parse.probability)
-    assert len(parse.vector) == 384
 
 
 def test_what_is_doubled_is_no_hour() -> None:

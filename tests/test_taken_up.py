@@ -88,7 +88,7 @@ def _local(monkeypatch: pytest.MonkeyPatch, act: str, reading: Reading) -> Local
         return reading if view.question is None else read(self, utterance, view)
 
     monkeypatch.setattr(Local, "read", given)
-    return Local(lambda text, _, __: (Parse((Clause(act, text),), 1.0, (0.0,) * 384),))
+    return Local(lambda text, _, __: (Parse((Clause(act, text),), 1.0),))
 
 
 def test_a_sure_message_accepts_the_proposal_and_does_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_what_is_likely_is_presumed_by_its_probability(monkeypatch: pytest.Monke
 
 
 def _nothing(text: str, _: str, __: int) -> tuple[Parse, ...]:
-    return (Parse((Clause("task", text),), 1.0, (0.0,) * 384),)
+    return (Parse((Clause("task", text),), 1.0),)
 
 
 def _tried(trust: float) -> Tried:

@@ -73,7 +73,8 @@ class Cases:
     """Turns, read as the product reads them."""
 
     def __init__(self) -> None:
-        self.local = local.Local(Packaged())
+        self.network = Packaged()
+        self.local = local.Local(self.network, vectors=self.network.beside)
 
     def candidates(self, text: str, view: View) -> tuple[Candidate, ...]:
         """What can be made of a text."""

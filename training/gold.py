@@ -480,7 +480,7 @@ def network(turn: Turn, view: View) -> Sequence[Operation]:
     return assemble(_NETWORK(turn.text, heard(view))[0].clauses, turn.text, view).operations
 
 
-_LOCAL = Local(_NETWORK)
+_LOCAL = Local(_NETWORK, vectors=_NETWORK.beside)
 
 
 def both(turn: Turn, view: View) -> Sequence[Operation]:

@@ -34,6 +34,7 @@ from .filling import Filling
 from .frames import Framed, framed
 from .gate import bare_answer, bare_reading
 from .heard import heard
+from .meanings import Meanings, Vectors
 from .network import packaged as packaged_network
 from .noise import is_noise, is_repeated
 from .offers import answered
@@ -86,12 +87,13 @@ class Tried:
 class Local:
     """An interpreter of what the network reads.
 
-    slots: reads what a message says of the slots of task schemas.
+    slots: reads what a message says of the slots of task schemas. vectors: of a message and what is heard.
     answered: a model writes replies, so that a question that nobody understood is left to it.
     """
 
     parse: Parser
     slots: Slots | None = None
+    vectors: Vectors | None = None
     answered: bool = False
 
     def read(self, utterance: str, view: View) -> Reading:
@@ -247,10 +249,12 @@ class Local:
         """The readings, with how far each can be trusted; plain: the utterance without its frame."""
         done = self._done(utterance, plain, view)
         first, known = list(islice(done, FIRST)), Known(plain.text, view)
-        found = _trusted(first, utterance, view, known)
+        pieces = None if self.vectors is None else self.vectors(plain.text, heard(view))
+        meanings = None if pieces is None else Meanings(pieces, view)
+        found = _trusted(first, utterance, view, known, meanings)
         if max(one.trust for one in found) >= CERTAIN:
             return found
-        return _trusted([*first, *done], utterance, view, known)
+        return _trusted([*first, *done], utterance, view, known, meanings)
 
     def readings(self, utterance: str, plain: Framed, view: View, limit: int = READINGS) -> tuple[Tried, ...]:
         """The readings of the network that would do different things, the likeliest of so many first."""
@@ -282,10 +286,15 @@ class Local:
         return [restored(parse, passages) for parse in self.parse(text, heard(view), limit)]
 
 
-def _trusted(done: Sequence[Done], utterance: str, view: View, known: Known) -> list[Tried]:
+def _trusted(
+    done: Sequence[Done], utterance: str, view: View, known: Known, meanings: Meanings | None
+) -> list[Tried]:
     """The readings that would do different things, with how far each can be trusted."""
     tried = _told_apart(done, utterance)
-    trusts = probabilities(signs(known.text, view, [one.candidate for one in tried], known))
+    candidates = [one.candidate for one in tried]
+    found = signs(known.text, view, candidates, known)
+    seen = None if meanings is None else (meanings.whole, meanings.of(candidates))
+    trusts = probabilities(found, seen)
     return [
         replace(one, trust=trust if _can_be(one.candidate, view) else 0.0)
         for one, trust in zip(tried, trusts, strict=True)
@@ -311,7 +320,7 @@ def _told_apart(done: Sequence[Done], utterance: str) -> tuple[Tried, ...]:
 def packaged() -> Local:
     """The local reader with the networks of the package; their files are read when the first text comes."""
     network = packaged_network()
-    return Local(network, Slots(network.pieces))
+    return Local(network, Slots(network.pieces), network.beside)
 
 
 _ELSEWHERE = ("remove", "hold", "resume", "done", "reopen", "assign", "need", "unneed", "only")

@@ -84,7 +84,7 @@ class Network:
             return (Parse((Clause("unsure", text),), 0.0),)
         parses = [self._parses(part, before, 1)[0] for part in parts]
         clauses = tuple(clause for parse in parses for clause in parse.clauses)
-        return (Parse(clauses, math.prod(parse.probability for parse in parses), parses[0].vector),)
+        return (Parse(clauses, math.prod(parse.probability for parse in parses)),)
 
     def pieces(self, text: str, before: str = "") -> tuple[Pieces, ...]:
         """The word pieces of the parts of a text that the network takes, each with the last words before."""
@@ -98,6 +98,20 @@ class Network:
             places = [(0, *one) for one in said.offsets] + [(1, *one) for one in offsets]
             found.append(Pieces(part, before, vectors, tuple(places)))
         return tuple(found)
+
+    def beside(self, text: str, before: str) -> Pieces | None:
+        """The word pieces of a text and of what is heard beside it, as `__call__` reads them together.
+
+        None for a text that is read in parts.
+        """
+        said = self._tokenizer.encode(plain(text))
+        if len(said.ids) > LONGEST:
+            return None
+        told = self._tokenizer.encode(plain(before)) if before else None
+        ids, offsets = (told.ids[1:][-BEFORE:], told.offsets[1:][-BEFORE:]) if told is not None else ([], [])
+        vectors, _, _ = self._encode((*said.ids, *ids), (0,) * len(said.ids) + (1,) * len(ids))
+        places = [(0, *one) for one in said.offsets] + [(1, *one) for one in offsets]
+        return Pieces(text, before, vectors, tuple(places))
 
     def _parts(self, text: str) -> list[str]:
         """A text in parts that the network takes, cut at the ends of sentences where there are any."""
@@ -134,7 +148,6 @@ class Network:
             _log_softmax(tags[firsts]), _log_softmax(starts[firsts]), self._follows, self._inner, act, limit
         )
         spans = [(offsets[at][0], offsets[end - 1][1]) for at, end in pairwise(ends)]
-        vector = tuple(vectors[0].tolist())
         clause = cache(partial(self._clause, text, spans))
         return tuple(
             Parse(
@@ -142,7 +155,7 @@ class Network:
                     clause(*place, way.tags[slice(*place)], act)
                     for place, act in zip(way.clauses, way.acts, strict=True)
                 ),
-                math.exp(min(way.sure, 0)), vector, way.parts,
+                math.exp(min(way.sure, 0)), way.parts,
             )
             for way in ways
         )  # fmt: skip
@@ -213,6 +226,10 @@ class Packaged:
     def pieces(self, text: str, before: str = "") -> tuple[Pieces, ...]:
         """The word pieces of each part of a text, and of what was said to its author last."""
         return self.load().pieces(text, before)
+
+    def beside(self, text: str, before: str) -> Pieces | None:
+        """The word pieces of a text and of what is heard beside it; None for a text that is read in parts."""
+        return self.load().beside(text, before)
 
     def _run(self, text: str, before: str, limit: int) -> tuple[Parse, ...]:
         return self.load()(text, before, limit)

@@ -1,80 +1,35 @@
-"""How far a reading can be trusted: the probability that it does what was said, from signs in it. Pure.
+"""How far a reading can be trusted: the probability that it does what was said. Pure.
 
-Boosted trees (Friedman 2001) on what `signs` finds are fitted in training/trust.py, on turns of authors whom
-the network has not read.
+The mean of what trees and small networks say, as each is right where the other is not; both are fitted in
+training/trust.py, on turns of authors whom the reader has not read.
 """
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Tree: TypeAlias = "float | tuple[int, float, Tree, Tree]"
-"""A leaf's score, or the number of a sign, a bound, and the trees for signs up to it and above it."""
+from . import scorers, trees
+from .beam import Numbers
 
 
-@cache
-def _fitted() -> dict[str, Any]:
-    text = (files("taskloom.agent.reading") / "trust.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+def probabilities(
+    found: Sequence[Mapping[str, float]], seen: tuple[Numbers, Numbers] | None = None
+) -> list[float]:
+    """The probabilities (0 to 1) that c candidates do what was said.
 
-
-def probabilities(found: Sequence[Mapping[str, float]]) -> list[float]:
-    """The probabilities (0 to 1) that candidates do what was said, from the signs of each."""
-    fitted, trees = _fitted(), _planted()
-    given = np.array([[one[name] for name in fitted["signs"]] for one in found])
-    rows, at = np.arange(len(found))[:, None], np.tile(trees.roots, (len(found), 1))
-    for _ in range(trees.depth):
-        at = np.where(given[rows, trees.signs[at]] <= trees.bounds[at], trees.low[at], trees.high[at])
-    scores = (fitted["start"] + sum(leaves) for leaves in trees.leaves[at].tolist())
-    return [1 / (1 + math.exp(-score)) for score in scores]
-
-
-@dataclass(frozen=True, slots=True)
-class Trees:
-    """All trees as rows of arrays [n], so that all candidates go down all of them at once.
-
-    signs, bounds: what is asked at a row, and below which it goes on to the row `low`, else to `high`; a leaf
-    goes on to itself. leaves: scores. roots: the row of each tree's beginning. depth: of the deepest.
+    found: the signs of each. seen: of `Meanings`, the vector of the message [384] and those of the candidates
+    [c, 4 * 384 + 2]; None where the message was read in parts, then the trees alone are asked.
     """
-
-    signs: NDArray[np.intp]
-    bounds: NDArray[np.float64]
-    low: NDArray[np.intp]
-    high: NDArray[np.intp]
-    leaves: NDArray[np.float64]
-    roots: NDArray[np.intp]
-    depth: int
+    ours = trees.log_odds(found)
+    told: list[float] = mixed(ours, ours if seen is None else scorers.log_odds(found, *seen)).tolist()
+    return told
 
 
-@cache
-def _planted() -> Trees:
-    rows: list[tuple[int, float, int, int, float]] = []
-    depths: list[int] = []
-
-    def plant(tree: Tree, depth: int) -> int:
-        row = len(rows)
-        rows.append((0, 0.0, row, row, 0.0))
-        if isinstance(tree, list | tuple):
-            number, bound, low, high = tree
-            rows[row] = (number, bound, plant(low, depth + 1), plant(high, depth + 1), 0.0)
-        else:
-            rows[row] = (0, 0.0, row, row, tree)
-            depths.append(depth)
-        return row
-
-    roots = [plant(tree, 0) for tree in _fitted()["trees"]]
-    signs, bounds, low, high, leaves = zip(*rows, strict=True)
-    return Trees(
-        np.array(signs), np.array(bounds), np.array(low), np.array(high), np.array(leaves), np.array(roots),
-        max(depths),
-    )  # fmt: skip
+def mixed(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+    """The probabilities, of the log odds that trees and networks give."""
+    found: NDArray[Any] = 1 / (1 + np.exp(-(ours + theirs) / 2))
+    return found

@@ -38,11 +38,10 @@ class Clause:
 class Parse:
     """All clauses of an utterance, in order, and the probability (0 to 1) that all of them are right.
 
-    vector: what the network made of the whole [d], to tell its kind; () for none. parts: the logarithms of
-    what the probability is the product of: that of the roles, of where clauses begin, and of their acts.
+    parts: the logarithms of what the probability is the product of: that of the roles, of where clauses
+    begin, and of their acts.
     """
 
     clauses: tuple[Clause, ...]
     probability: float
-    vector: tuple[float, ...] = field(default=(), compare=False, repr=False)
     parts: tuple[float, float, float] = field(default=(0.0, 0.0, 0.0), compare=False, repr=False)
