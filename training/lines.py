@@ -230,9 +230,10 @@ def read_file(file: Path) -> tuple[list[Dialogue], list[str]]:
                 turns.append(Turn("", (), (), before))
                 turns[-1] = read_text(line[3:])
                 turns[-1].before, turns[-1].plan, titles = before, titles, ""
-            elif line.startswith("A: ") and last == "U":
+            elif line.startswith("A: ") and (last == "U" or not turns):
                 last, before = "A", line[3:].strip()
-                turns[-1].reply = before
+                if turns:
+                    turns[-1].reply = before
             elif line.startswith("  ") and last == "U":
                 _add(turns[-1], line, plan)
             else:
