@@ -82,7 +82,8 @@ class Scorer(torch.nn.Module):
 
     def forward(self, given: Tensor, whole: Tensor, meanings: Tensor) -> Tensor:
         """The scores [c] of c readings."""
-        parts = dict(zip(PARTS, (whole, *meanings[:, : 4 * SIZE].split(SIZE, 1)), strict=True))
+        gathered = (meanings[:, at * SIZE : (at + 1) * SIZE] for at in range(4))
+        parts = dict(zip(PARTS, (whole, *gathered), strict=True))
         seen = [given, meanings[:, 4 * SIZE :]]
         seen += [torch.relu(self.layers[name](self.dropped(one))) for name, one in parts.items()]
         title = self.layers["title"](parts["titles"])
@@ -156,10 +157,11 @@ class Turns:
             steps = EPOCHS * len(right) // AT_ONCE
             optimizer = torch.optim.AdamW(scorer.parameters(), weight_decay=0.01)
             rate = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps + 1)
-            rows = (row for _ in range(EPOCHS + 1) for row in torch.randperm(len(right)).split(AT_ONCE))
+            shuffled = (torch.randperm(len(right)) for _ in range(EPOCHS + 1))
+            rows = (order[at : at + AT_ONCE] for order in shuffled for at in range(0, len(right), AT_ONCE))
             for row in islice(rows, steps):
                 scores = scorer(read[row], whole[owner[row]], meanings[row].float())
-                loss = binary_cross_entropy_with_logits(scores, right[row], weight[row] / weight.mean())
+                loss: Any = binary_cross_entropy_with_logits(scores, right[row], weight[row] / weight.mean())
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()

@@ -17,7 +17,7 @@ from taskloom.agent.grounding.workspace import Ground, same_value
 from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.typed import kind_of, type_named
 from taskloom.agent.language.wording import base, clip, entries, join
-from taskloom.agent.language.words import content, singular, slot_group, slot_name
+from taskloom.agent.language.words import CONTAINERS, content, singular, slot_group, slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import PEOPLE_COUNTED, is_member, is_person_slot, stems_of, words_of
 from taskloom.agent.turn.steps import Detail, Step
@@ -127,10 +127,15 @@ class Places(Ground):
         return self.at(step.within_task, step.within)
 
     def owner(self, step: Step) -> TaskNode | None:
-        """The task that something new of a step goes into; of a slot or a member, what it is part of."""
+        """The task that something new of a step goes into; of a slot or a member, what it is part of.
+
+        A member that is itself a list, as "shopping list" of a party, or is called by its name, is gone into.
+        """
         node = self.whole_of(step) or self.at(step.task, step.target if step.act != "task" else "")
         if node is not None and node.parent and not self.graph.parts(node.id):
-            leaf = node.value is not None or (is_member(node) and base(node.slot) != "task")
+            item = is_member(node) and base(node.slot) != "task"
+            named = bool(step.within) or node.title.lower().split()[-1] in CONTAINERS
+            leaf = node.value is not None or (item and not named)
             return self.graph[node.parent] if leaf and step.act != "task" else node
         return node
 

@@ -44,7 +44,9 @@ _EITHER = re.compile(
 _MONTH_ALONE = re.compile(rf"(?<![a-z]){_MONTH}", re.IGNORECASE)
 _CALENDAR = re.compile(r"(an?|half\s+an?|\d+|[a-z]+)?[\s-]*(month|year)s?\b", re.IGNORECASE)
 
-_CLOCK = r"(?:(?:12\s+)?(?:noon|midday|midnight)|\d{1,2}(?:[:.h]\d{2})?(?:\s*[ap]\.?\s?m(?![a-z])\.?)?)"
+_CLOCK = (
+    r"(?:(?:12\s+)?(?:noon|midday|midnight)|\d{1,2}(?:[:.h]\d{2}|h(?!\w))?(?:\s*[ap]\.?\s?m(?![a-z])\.?)?)"
+)
 _TIMES = re.compile(
     rf"(?<![\w.:/$€£-])(?P<start>{_CLOCK})(?:(?P<dash>{_RANGE}|\s+and\s+)(?P<end>{_CLOCK}))?(?![\w:/%]|\.\d|-\d)",
     re.IGNORECASE,
@@ -285,10 +287,12 @@ def _clock_moved(text: str, delta: timedelta, half: str = "") -> str:
         letter = "a" if whole < 12 * 60 else "p"
         letter, m = (letter.upper(), "M") if got[5].isupper() else (letter, "m")
         return f"{(whole // 60 - 1) % 12 + 1}{minutes}{got[4]}{letter}{got[6]}{got[7]}{m}{got[8]}"
-    hours, separator, minute = re.fullmatch(r"(\d{1,2})(?:([:.h])(\d{2}))?", text).groups()  # type: ignore[union-attr]
+    hours, separator, minute = re.fullmatch(r"(\d{1,2})(?:([:.h])(\d{2})?)?", text).groups()  # type: ignore[union-attr]
     whole = (int(hours) * 60 + int(minute or 0) + round(delta.total_seconds() / 60)) % (24 * 60)
     shown = str((whole // 60 - 1) % 12 + 1) if half else _as_wide(hours, whole // 60)
-    return f"{shown}{separator or ':'}{whole % 60:02d}" if minute or whole % 60 else shown
+    if minute or whole % 60:
+        return f"{shown}{separator or ':'}{whole % 60:02d}"
+    return f"{shown}{separator or ''}"  # '19h'
 
 
 _HOUR = "|".join(NUMBERS[1:])

@@ -194,6 +194,7 @@ NOTHING_ON_YOUR_QUESTION = Reply("{line} I have nothing on your question.").show
 )
 NOTHING_ON_THAT = Reply("I have nothing on that.").shows("I have nothing on that.")
 REMEMBERED = Reply("I will remember that.", "Noted, I will remember that.").shows("I will remember that.")
+SO_ALREADY = Reply("That is how I have it already.").shows("That is how I have it already.")
 NOTHING_CHANGED = Reply("All right. Your tasks are as they were.", "Okay. I changed nothing.").shows(
     "Okay. I changed nothing."
 )

@@ -339,7 +339,9 @@ def _can_be(one: Candidate, view: View) -> bool:
     """Whether a reading makes sense at all: no mere yes to nothing, no change without anything to change."""
     acts = {clause.act for clause in one.parse.clauses}
     answers = view.question is not None or bool(offered_roots(view.graph))
-    if (not answers and acts == {"yes"}) or (not one.operations and acts and acts <= _ON_SOMETHING):
+    if not answers and acts == {"yes"}:
+        return False
+    if not one.operations and acts and acts <= _ON_SOMETHING and not _is_so_already(one, view):
         return False
     if not fits_words(one.parse.clauses, one.operations, view.graph):
         return False
@@ -351,6 +353,16 @@ def _can_be(one: Candidate, view: View) -> bool:
         if view.question.choices and not all(map(AFFIRMS.search, agreed)):
             return False
     return not _is_a_mere_word(one, view) and makes_sense(one.operations, view.graph, view.turn)
+
+
+def _is_so_already(one: Candidate, view: View) -> bool:
+    """Whether a reading that changes nothing says what is so: who has what, what waits for what, by name."""
+    held = {word for node in view.graph.active for word in content(f"{node.title} {node.value or ''}")}
+    return all(
+        clause.act in ("need", "assign") and len(clause.mentions) > 1
+        and all(content(span.text) and set(content(span.text)) <= held for span in clause.mentions)
+        for clause in one.parse.clauses if clause.act != "chat"
+    )  # fmt: skip
 
 
 def _is_a_mere_word(one: Candidate, view: View) -> bool:

@@ -338,7 +338,7 @@ class Changes:
         found = []
         for key in holders:
             whole = self.graph[key]
-            members = [n for n in self.graph.parts(key) if self.names.is_member(n) and n.status != "proposed"]
+            members = [n for n in self.graph.parts(key) if self.names.stands_in(n) and n.status != "proposed"]
             if members:
                 held = [self.names.short(n) for n in members]
                 found.append(replies.LIST_NOW(whole=self.names.full(whole), members=held))

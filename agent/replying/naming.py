@@ -69,6 +69,10 @@ class Names:
             return not self.graph.parts(node.id)
         return self._kin(node.parent)[base(node.slot)] > 1
 
+    def stands_in(self, node: TaskNode) -> bool:
+        """Whether a task is one of a list, with parts of its own or without."""
+        return self.is_member(node) or (node.parent is not None and not is_part(node) and node.value is None)
+
     def is_listed(self, node: TaskNode) -> bool:
         """Whether a member is told with its list: there is more of its kind, or nothing but members."""
         if node.parent is None or not self.is_member(node):

@@ -24,11 +24,13 @@ from taskloom.agent.language.wording import (
     the,
     title_of,
 )
+from taskloom.agent.language.words import content
 from taskloom.agent.plan.roles import tasks_in_role
 from taskloom.agent.turn.brief import Brief
 from taskloom.agent.turn.calls import is_rerun_offer
 from taskloom.agent.turn.reading import Usage
 from taskloom.agent.turn.state import Turn
+from taskloom.agent.turn.steps import Step
 from taskloom.memory.claims import Answer
 from taskloom.memory.operations import Check, Clarify, Update, names
 from taskloom.memory.tasks import TaskNode
@@ -214,13 +216,24 @@ class _Reply:
             return replies.NOTHING_ON_THAT()
         if "?" in said and steps and all(step.act == "chat" for step in steps):
             return replies.NOTHING_ON_THAT()
+        if any(step.act in _TELLS and self._is_so(step) for step in steps):
+            return replies.SO_ALREADY()
         if self.turn.noted:
             return replies.REMEMBERED(seed=said)
         if steps and all(step.act == "chat" for step in steps):
             return replies.NOTHING_CHANGED(seed=said)
         return replies.WHAT_TO_CHANGE()
 
+    def _is_so(self, step: Step) -> bool:
+        """Whether all that a step tells stands in the plan."""
+        told = [step.value or "", *(one.value for one in (*step.details, *step.items))]
+        held = {word for node in self.graph.active for word in content(f"{node.title} {node.value or ''}")}
+        words = {word for value in told for word in content(value)}
+        return bool(words) and words <= held
 
+
+_TELLS = ("set", "assign", "need", "unneed")
+"""Acts that say how something is; where they change nothing, it is so already."""
 _SIDE_QUESTION = re.compile(
     r"(?:[\w'’ ]+[,:] )*?(?:(?:and|but|so|also|oh),? )*"
     r"(?P<asked>(?:what|when|where|who|how|why|which|does|do|did|is|are|can|could|will|would|should)\b[^?]*)\?$",

@@ -28,6 +28,7 @@ from taskloom.memory.tasks import TaskNode
 
 from .assigning import Assigning
 from .exchanges import Exchanges
+from .joining import head
 from .leaving import Leaving
 from .linking import Linking
 from .plain import (
@@ -255,8 +256,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         )
         whole = whole or (self._just_left() or self._container() if not one(clause, "TW") else None)
         if clause.all("S") and not clause.all("V"):
-            named = bool(clause.all("TW"))
-            whole = self._list_named(one(clause, "S"), whole if named else self.whole_spoken_of())
+            whole = self._list_named(one(clause, "S"), whole if one(clause, "TW") else self.whole_spoken_of())
         spans = clause.all("I") or clause.all("P") or clause.all("V")
         items = [self._somebody(with_amount(clause, span)) for span in spans]
         if whole is None and one(clause, "TW"):
@@ -268,7 +268,8 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             return
         people, known = self._invites(clause, whole) if clause.all("I") else clause.all("P"), len(self.new)
         kind = "participant" if people else "item"
-        self._act("add", within_task=whole.id, items=items_of(items, kind=kind))
+        within = name if set(content(name := one(clause, "W"))) == set(content(whole.title)) else ""
+        self._act("add", within_task=whole.id, within=within, items=items_of(items, kind=kind))
         self._in_order(clause, whole, items)
         self._set_each(self._ofitems_of(clause), whole)
         if clause.all("I") and clause.all("P"):
@@ -349,9 +350,9 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         names = clause.all("S")
         if len(names) != 1 or clause.all("TIW") or names_a_type(bare(names[0].text)):
             return clause
-        node = self.which(names[0].text, slots=True)
-        if node is None or node.value or not set(content(names[0].text)) <= set(content(node.title)):
-            return clause
+        node, said = self.which(names[0].text, slots=True), set(content(names[0].text))
+        if node is None or node.value or not {head(node.title)} <= said <= set(content(node.title)):
+            return clause  # 'change the book to Emma' is of no book club
         spans = (replace(span, role="T") if span in names else span for span in clause.mentions)
         return replace(clause, mentions=tuple(spans))
 

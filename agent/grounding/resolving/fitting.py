@@ -305,16 +305,21 @@ class Fitting(Hinting, Exact):
             slot = next((p for p in self.graph.parts(node.id) if slot_name(p.title) == told.slot), None)
         if slot is None or is_assignee(slot) or told.slot == "who":
             return None
-        return slot if misfits(slot.title, slot.value or "", told.value) else None
+        held = slot.value or ""
+        costs = told.slot == "price" and not re.search(r"\d", held) and kind_held(slot) is None
+        return slot if costs or misfits(slot.title, held, told.value) else None
 
     def _of_own_type(self, slot: TaskNode, told: Detail) -> Detail:
         """A value that a slot cannot hold, for one of its own type: the time beside the date, a room's price.
+
+        What a quartet costs is no music.
 
         Raises:
             Doubt: a type has no price.
         """
         kind = kind_of(told.value) or "detail"
-        name, held = OF_KIND.get(kind, kind), type_of(slot.title, slot.value or "")
+        name = "price" if told.slot == "price" else OF_KIND.get(kind, kind)
+        held = type_of(slot.title, slot.value or "")
         if {kind, held} <= {"date", "time"} and names_a_type(slot.title):
             return Detail(slot=name, value=told.value)
         if names_a_type(slot.title) and held != "place":

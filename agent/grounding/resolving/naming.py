@@ -301,16 +301,19 @@ def _in_one(clause: Clause, first: Mention, second: Mention) -> str | None:
 
 
 _CLOCK_LAST = re.compile(
-    r"(?P<day>.+?)(?<! or)(?<! and)(?<! to) "
-    r"(?P<clock>\d{1,2}[:.][0-5]\d(?: ?[ap]m)?|\d{1,2} ?[ap]m|[0-2]\d[0-5][05]|half (?:\d{1,2}|[a-z]+))",
+    r"(?P<day>.+?)(?: at)?(?<! or)(?<! and)(?<! to) (?P<clock>\d{1,2}[:.][0-5]\d(?: ?[ap]m)?|\d{1,2} ?[ap]m"
+    r"|[0-2]\d[0-5][05]|\d{1,2}h(?:[0-5]\d)?|half (?:\d{1,2}|[a-z]+)|(?<= at )\d{1,2})",
     re.IGNORECASE,
 )
 
 
 def day_and_hour(value: str, slot: str) -> list[tuple[str, str]]:
-    """A value with the name of its slot; a day with an hour as both: 'monday 8am'."""
+    """A value with the name of its slot; a day with an hour as both: 'monday 8am'.
+
+    Of what has a name of its own, 'deploy Tue 15:00' beside 'build Tue 11:00', they stay together.
+    """
     told = _spotted(value) or _side_by_side(value)
-    if told is None:
+    if told is None or (slot not in ("detail", "place") and type_named(slot) is None):
         return [(slot, value)]
     day, hour_told = told
     if slot == "time" or type_named(slot) == "time":
