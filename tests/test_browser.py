@@ -22,19 +22,19 @@ from tests.web_server import Answer, Handler, WebServer
 
 
 def has_chromium() -> bool:
-    """Whether there is a browser to test with."""
-    if any(map(shutil.which, PROGRAMS)):
-        return True
+    """Whether there is a browser to test with, and what steers it."""
     try:
         from playwright.sync_api import sync_playwright
     except ModuleNotFoundError:
         return False
+    if any(map(shutil.which, PROGRAMS)):
+        return True
     with sync_playwright() as playwright:
         return Path(playwright.chromium.executable_path).exists()
 
 
 pytestmark = pytest.mark.skipif(
-    not has_chromium(), reason="no Chromium: python -m playwright install chromium"
+    not has_chromium(), reason="no Chromium: pip install '.[browser]'; python -m playwright install chromium"
 )
 
 HERE = WebPolicy(allow_private=("127.0.0.1",), seconds=20)
