@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from .values import NUMBER_WORDS
+from .wording import word_set
 
 ALL = re.compile(
     r"\b(?:all|both|each|every\w*|rest|whole|others?|those|these|them|except|any\w*|nothing)\b", re.IGNORECASE
@@ -65,3 +66,9 @@ MOVES = re.compile(
     re.IGNORECASE,
 )
 """A request to move something that is there: 'could you push the dentist to Monday'."""
+DEEDS = word_set(
+    """booked bought paid ordered sent called made done got fixed cleaned sold taken given written finished
+    packed collected picked printed painted cooked baked washed signed phoned emailed told asked moved
+    cancelled"""
+)
+"""What was done, as it is said of a task: no name of one, and no value."""

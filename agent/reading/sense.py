@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from taskloom.agent.language.referring import ALL, EXCEPTING, LEAVES, MOVES, RESTS
+from taskloom.agent.language.referring import ALL, DEEDS, EXCEPTING, LEAVES, MOVES, RESTS
 from taskloom.agent.language.typed import kind_of, names_a_type
 from taskloom.agent.language.values import NUMBER_WORDS
 from taskloom.agent.language.wording import base, word_set
@@ -52,11 +52,6 @@ _NO_NAMES = word_set(
     """a an the it its it's that this these those them they there here one ones thing things is are was were
     be do did does has have had to of for in on at by with from and or but so then too also not no yes ok okay
     you he she we us him her back planning"""
-)
-_DID = word_set(
-    """booked bought paid ordered sent called made done got fixed cleaned sold taken given written finished
-    packed collected picked printed painted cooked baked washed signed phoned emailed told asked moved
-    cancelled"""
 )
 _ARTICLES = word_set("the a an my our his her their")
 
@@ -131,7 +126,7 @@ def _is_no_title(one: Operation, named: int) -> bool:
         return True
     if len(told) > _LONGEST or one.title.count("(") != one.title.count(")") or _CUT.search(one.title):
         return True
-    if told and told[0] in _DID and (len(told) == 1 or told[1] in _ARTICLES):
+    if told and told[0] in DEEDS and (len(told) == 1 or told[1] in _ARTICLES):
         return True  # 'booked', 'booked the band'
     plain = _ASIDE.sub("", one.title)
     if ", " in plain and f"“{one.title}”" not in one.said and f'"{one.title}"' not in one.said:

@@ -8,12 +8,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from taskloom.agent.grounding.exact_places import Doubt
+from taskloom.agent.language.words import DO
 from taskloom.agent.plan.held import alike, stems_in
 from taskloom.agent.plan.roles import is_slot
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.memory.tasks import TaskNode
 
 from .giving import Giving
+from .joining import head
 from .plain import items_of, one
 from .scoring import POINTING, bare, content
 
@@ -28,6 +30,9 @@ _ORDERED = re.compile(
     r"\bin (?:(?:exactly|just) )?(?:that|this|the following) (?:order|sequence)\b", re.IGNORECASE
 )
 _ARROW = re.compile(r"\S\s*(?:[-=]+>|→|➡)\s*\S")
+_DOES = re.compile(
+    r"(?!(?:the|an?|our|my|all|some)\b)\w+ (?:the|an?|our|my|all|some) ", re.IGNORECASE
+)  # 'polish the glasses'
 _THAT = re.compile(r"(?:that|this|those|these)\s+\w", re.IGNORECASE)
 _ELSE = re.compile(
     r"(?:(?:anything|everything|all|any|nothing) else|(?:all )?(?:the )?(?:others?|rest))", re.IGNORECASE
@@ -176,12 +181,16 @@ class Linking(Giving):
     def _is_new_step(self, name: str, node: TaskNode) -> bool:
         """Whether one of several steps shares only some words with a task, or names a slot: it is new.
 
-        'One empty the container, two tag the tools': the tools to tag are not the 'tool library'.
+        'One empty the container, two tag the tools': the tools to tag are not the 'tool library'. Whatever
+        is done to what a task says nothing of is new too: 'polish the glasses' beside a Polish course.
         """
         chain = self.clause is not None and len(self.clause.all("I")) > 2 and not self.clause.all("T")
-        if not chain or set(name.lower().split()) <= POINTING:
+        own, said = stems_in(node).own, name.lower().split()
+        does = len(content(name)) > 1 and (said[0] in DO or _DOES.match(name) is not None)
+        if does and not any(word == head(name) or alike(word, head(name)) for word in own):
+            return True
+        if not chain or set(said) <= POINTING:
             return False
-        own = stems_in(node).own
         all_said = all(word in own or any(alike(word, one) for one in own) for word in content(name))
         return is_slot(node) or not all_said
 

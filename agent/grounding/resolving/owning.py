@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from taskloom.agent.grounding.exact_places import Doubt, means_alike
 from taskloom.agent.language import clarifications, values
+from taskloom.agent.language.referring import DEEDS
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import entries, join
 from taskloom.agent.language.words import singular, slot_name
@@ -326,10 +327,12 @@ class Owning(Giving):
     def _told_of_one(self, clause: Clause, nodes: Sequence[TaskNode]) -> None:
         """Give the one thing that a clause is about its values: 'the engine is sold, for 640'.
 
-        A day without a name is when that was done, not when it is due.
+        A day without a name is when that was done, not when it is due; 'paid' is no value.
         """
         named = bool(clause.all("S"))
         for told in self._details(clause) if len(nodes) == 1 else ():
+            if told.value.lower() in DEEDS:
+                continue
             if named or kind_of(told.value) not in ("date", "time"):
                 self._set_one(nodes[0], told, clause, named=named)
 
