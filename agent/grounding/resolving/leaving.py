@@ -27,7 +27,9 @@ from .spans import partly
 
 _PROGRESS = frozenset(("progress", "status", "state"))
 _FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
-_EVERYTHING = re.compile(r"(?:everything|(?:the )?(?:whole )?lot|all)", re.IGNORECASE)
+_EVERYTHING = re.compile(
+    r"(?:everything|(?:the )?(?:whole )?lot|all|(?:the )?(?:whole|entire) (?:thing|plan))", re.IGNORECASE
+)
 _EACH = re.compile(r"(?:all|every\w*|any\w*|the rest|rest)\b", re.IGNORECASE)
 _ANY_SORT = frozenset(words("other one thing item task step job point part entry lot whole everything"))
 _STILL_OPEN = re.compile(r"\b(?:open|left|undone|unfinished|to do|not done)\b", re.IGNORECASE)

@@ -58,6 +58,11 @@ _NO_NOUN = word_set(
     they we you i next happens time day date one ones kind sort type thing things"""
 )
 _NUMBERED = re.compile(r"([a-z]{4,}) (\d+(?:\.\d+)+)|(room|gate|platform|row|seat|table|track|flight) (\d+)")
+_CALLED = re.compile(
+    r"(hotel|hostel|venue|restaurant|caterer|tutor|teacher|coach|doctor|dentist|plumber|electrician|florist"
+    r"|photographer|supplier|airline|contact) ([A-Z].*)"
+)
+"""What is told with its name: 'hotel Harmony'."""
 _GOING = re.compile(
     r"\b(?:trip|travel|journey|flight|train|bus|drive|ride|tour|holiday|vacation|weekend|fly|go|going|move|moving)"
     r"(?:\s+\w+)?\s+to\s+(?:the\s+)?$",
@@ -237,6 +242,8 @@ class Naming(Fitting):
         value = _plain_value(span.text)
         if name is None and (numbered := _NUMBERED.fullmatch(value)) is not None:
             name, value = numbered[1] or numbered[3], numbered[2] or numbered[4]  # 'version 1.9' is no date
+        if name is None and (called := _CALLED.fullmatch(value)) is not None:
+            name, value = called[1], called[2]
         counted = _THINGS.fullmatch(value) if name is None and kind_of(value) == "count" else None
         if counted is not None:
             name, value = counted[2], counted[1]  # 'eleven guests'
