@@ -76,7 +76,7 @@ attack: install  ## the attack alone, in full, on this machine: kills, damage, f
 	HYPOTHESIS_PROFILE=full timeout 7200 $(BIN)/python -m pytest -n $(WORKERS) --timeout 1800 -m attack $(ARGS)
 
 check: $(EXTRAS)  ## all that has to hold: tests with coverage and more examples, lint, types, imports, wheel
-	$(MAKE) test COVERAGE=1 PROFILE=check
+	$(MAKE) test COVERAGE=1 PROFILE=check WORKERS=2
 	$(MAKE) coverage
 	$(MAKE) lint types imports wheel
 

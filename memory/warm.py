@@ -131,8 +131,14 @@ def _at_once(warm: Warm, collection: Collection, size: int) -> bool:
 
 
 def _vectors(found: Mapping[str, Any]) -> dict[str, Sequence[float]]:
-    """The vectors of records by id; of one that is being written or deleted a server may give none yet."""
-    pairs = zip(found["ids"], found["embeddings"] if found["ids"] else (), strict=True)
+    """The vectors of records by id; of one that is being written or deleted a server may give none yet.
+
+    {} where it gives fewer vectors than records: which of them has none cannot be told.
+    """
+    ids, vectors = found["ids"], found["embeddings"] if found["ids"] else ()
+    if len(vectors) != len(ids):
+        return {}
+    pairs = zip(ids, vectors, strict=True)
     return {key: vector for key, vector in pairs if vector is not None and len(vector)}
 
 

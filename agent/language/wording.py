@@ -50,6 +50,7 @@ _ALSO_NOUNS = word_set(
 _WITH_BOOKS = word_set(
     "club group swap sale fair launch report list review shelf shop store signing exchange tour"
 )
+_WITH_ORDERS = word_set("of for from form forms number numbers list book confirmation in at with by and to")
 _OBJECT = word_set("for the a an my our your his her their and or all some up out in off to for with it them")
 
 _I_AM = re.compile(
@@ -175,7 +176,12 @@ def plural(noun: str) -> bool:
         return False  # a thing to do
     head = re.split(r" (?:of|for|with|in|to|from|near|at) ", noun)[0]
     last = head.rstrip('"').rpartition(" ")[2].lower()
-    return " and " in head or (len(last) > 3 and last.endswith("s") and not last.endswith(("ss", "us", "is")))
+    several = last in ("people", "children")
+    return (
+        " and " in head
+        or several
+        or (len(last) > 3 and last.endswith("s") and not last.endswith(("ss", "us", "is")))
+    )
 
 
 def be(noun: str, *, past: bool = False) -> str:
@@ -199,6 +205,10 @@ def is_action(title: str) -> bool:
     first, *rest = title.lower().replace(",", " and").split() or [""]
     if first == "book":
         return bool(rest) and rest[0] not in _WITH_BOOKS
+    if first == "order" and rest:
+        return rest[0] not in _WITH_ORDERS
+    if rest and first in VERBS and title.split()[1][:1].isupper():
+        return True  # 'call Dave'
     counted = len(rest) > 1 and bool(_NUMBER.fullmatch(rest[0])) and plural(rest[1])  # 'study two dialogues'
     return first in VERBS and (first not in _ALSO_NOUNS or counted or (bool(rest) and rest[0] in _OBJECT))
 

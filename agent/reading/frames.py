@@ -61,6 +61,7 @@ _TAG = re.compile(  # '..., isn't it?': what comes before it is what is asked
     re.IGNORECASE,
 )
 _MOST = 3  # frames one after the other
+_IS = frozenset(("is", "are", "was", "were"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +122,8 @@ def _frame(text: str, rest: str, resolver: Resolver) -> Framed | None:
         stop -= 1
     if begin == stop:
         return Framed(rest) if _says_nothing(told, end) else None
-    if not _leads_to(told[:begin], told[stop:], end):
-        return None
+    if not _leads_to(told[:begin], told[stop:], end) or _IS & {*told[begin:stop]}:
+        return None  # 'The train is booked.' tells something of it
     about = _named(text[spans[begin].start() : spans[stop - 1].end()], resolver)
     return Framed(rest, about) if about is not None else None
 

@@ -837,11 +837,11 @@ def test_what_an_embedder_says_of_the_store_is_said_as_it_is() -> None:
 
 
 class _Half:
-    """A collection of a server that has some records and not yet their vectors."""
+    """A collection of a server that has records and not yet their vectors; short: it leaves these out."""
 
-    def __init__(self, records: Sequence[Fact], late: Sequence[str]) -> None:
+    def __init__(self, records: Sequence[Fact], late: Sequence[str], *, short: bool = False) -> None:
         self.records = {one.id: to_metadata(one) for one in records}
-        self.late = set(late)
+        self.late, self.short = set(late), short
 
     def count(self) -> int:
         return len(self.records)
@@ -852,7 +852,8 @@ class _Half:
             key for key, data in self.records.items()
             if (ids is None or key in ids) and data["mark"] not in known
         ][:limit]  # fmt: skip
-        vectors = [[] if key in self.late else [1.0, 0.0] for key in found]
+        given = [key for key in found if not (self.short and key in self.late)]
+        vectors = [[] if key in self.late else [1.0, 0.0] for key in given]
         return {"ids": found, "metadatas": [self.records[key] for key in found], "embeddings": vectors}
 
 
@@ -864,6 +865,16 @@ def test_a_record_whose_vector_is_still_to_come_is_read_when_it_has(first: tuple
     collection.late = set(first)
     refresh(warm, collection, 100, 10)
     assert [one.id for one in warm.corpus.records()] == [key for key in ("f1", "f2") if key not in first]
+    collection.late = set()
+    refresh(warm, collection, 100, 10)
+    assert sorted(one.id for one in warm.corpus.records()) == ["f1", "f2"]
+
+
+def test_fewer_vectors_than_records_are_waited_for() -> None:
+    collection = _Half([fact(1, "a"), fact(2, "b")], ["f1"], short=True)
+    warm = Warm("", Corpus(), {})
+    refresh(warm, collection, 100, 10)
+    assert len(warm.corpus) == 0
     collection.late = set()
     refresh(warm, collection, 100, 10)
     assert sorted(one.id for one in warm.corpus.records()) == ["f1", "f2"]

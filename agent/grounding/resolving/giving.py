@@ -9,7 +9,7 @@ from dataclasses import replace
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.typed import kind_of
-from taskloom.agent.language.wording import word_set
+from taskloom.agent.language.wording import is_action, word_set
 from taskloom.agent.language.words import singular, slot_name
 from taskloom.agent.plan.held import stems_in, tasks_having
 from taskloom.agent.plan.outline import is_assignee
@@ -279,9 +279,22 @@ class Giving(People):
         reply = self.view.exchanges[-1][1].rstrip() if self.view.exchanges and not self.operations else ""
         if topic is not None and reply.endswith("?") and share_named(topic.title, words(reply)) > 0.99:
             return topic  # what it needs was asked
-        if topic is not None and self._is_loose(topic):
+        if topic is not None and (self._is_loose(topic) or self._does_one_thing(topic)):
             return None
         return self.spoken_there() or self._list_of(topic)
+
+    def _does_one_thing(self, node: TaskNode) -> bool:
+        """Whether a clause names things to do beside a task that is one thing to do itself."""
+        spans = self.clause.all("I") if self.clause is not None else []
+        if (
+            not spans
+            or node.id in self.new
+            or node.parent is not None
+            or self.listed(node)
+            or not is_action(node.title)
+        ):
+            return False
+        return all(is_action(bare(span.text)) for span in spans)
 
     def _is_loose(self, node: TaskNode) -> bool:
         """Whether a task is one of several that were said at once, of no plan: more come beside it."""

@@ -63,6 +63,9 @@ _CALLED = re.compile(
     r"|photographer|supplier|airline|contact) ([A-Z].*)"
 )
 """What is told with its name: 'hotel Harmony'."""
+_OF_VERB = {"starts": "start", "begins": "start", "ends": "end", "leaves": "departure",
+            "departs": "departure", "arrives": "arrival", "costs": "price"}  # fmt: skip
+"""The slot that a verb tells: 'the party starts at 3'."""
 _GOING = re.compile(
     r"\b(?:trip|travel|journey|flight|train|bus|drive|ride|tour|holiday|vacation|weekend|fly|go|going|move|moving)"
     r"(?:\s+\w+)?\s+to\s+(?:the\s+)?$",
@@ -248,6 +251,7 @@ class Naming(Fitting):
         if counted is not None:
             name, value = counted[2], counted[1]  # 'eleven guests'
         if name:
+            name = _OF_VERB.get(name.lower(), name)
             return slot_name(_POINTS.sub("", _OPEN_END.sub("", bare(name)))), value
         return self._slot_for(span.text, clause.text[: span.start]), value
 

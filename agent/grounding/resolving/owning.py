@@ -331,7 +331,7 @@ class Owning(Giving):
         """
         named = bool(clause.all("S"))
         for told in self._details(clause) if len(nodes) == 1 else ():
-            if told.value.lower() in DEEDS:
+            if told.value.lower() in DEEDS or set(content(told.value)) <= set(content(nodes[0].title)):
                 continue
             if named or kind_of(told.value) not in ("date", "time"):
                 self._set_one(nodes[0], told, clause, named=named)

@@ -15,7 +15,10 @@ from taskloom.agent.turn.steps import Detail
 
 from .scoring import POINTING, bare, content
 
-_EMPTY = word_set("the a an in on at to of for and by with from or no not is are was it's its up everywhere")
+_EMPTY = word_set(
+    """the a an in on at to of for and by with from or no not is are was it's its up everywhere about around
+    roughly near"""
+)
 _BEFORE = word_set("before until till after")  # 'before' 'sunday'
 _NOT = re.compile(r",\s*not\s+(?:(?:on|at|in|for)\s+)?(?:the\s+)?$", re.IGNORECASE)
 _RANGE = re.compile(r"(?:\bto|\buntil|\btill|\btil|-|–)\s*$", re.IGNORECASE)

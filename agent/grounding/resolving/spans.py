@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.values import NUMBER_WORDS
+from taskloom.agent.language.wording import is_action
 from taskloom.agent.turn.clauses import Clause, Mention
 
 from .plain import each_kind, split_by_thing, tidy, words_outside
@@ -29,6 +30,12 @@ _PARTLY = re.compile(
 )
 
 
+_STEPS = re.compile(
+    r"\W*(?:(?:still|things) )?(?:to[ -]?dos?|steps|tasks|checklist)(?: list)?:", re.IGNORECASE
+)
+_SEPARATES = re.compile(r"\s*(?:,|&|,? ?\b(?:and|then)\b)(?: (?:and|then|to|also))*\s*", re.IGNORECASE)
+_FOR = re.compile(r"\W*(?:(?:and|so|now|then|next),? )*(?:to|for|in order to|when|if)\b", re.IGNORECASE)
+_WITH = re.compile(r"\W*(?:and |together )?with ", re.IGNORECASE)
 _LISTED = re.compile(rf"(?:\d+|an?|{'|'.join(NUMBER_WORDS)})\s+[^\W\d_][\w' -]*", re.IGNORECASE)
 _TITLED = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'’-]+|[Mm]y [a-z]+|I|me"
 _GOING = re.compile(
@@ -58,7 +65,37 @@ def plain_clauses(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
     return tuple(
         part
         for clause in with_values(_listed_apart(tuple(clauses)))
-        for part in split_by_thing(each_kind(made_whole(tidy(clause))))
+        for part in split_by_thing(each_kind(made_whole(tidy(_as_meant(clause)))))
+    )
+
+
+def _as_meant(clause: Clause) -> Clause:
+    """A clause of which the words before it say what it is.
+
+    What is listed after 'to do:' is one step beside the other, as are several things to do in a row, and
+    whoever something is 'with' comes along.
+    """
+    if clause.act in ("task", "add") and not clause.all("WVSP") and _in_a_row(clause):
+        role = "T" if clause.act == "task" else "I"
+        return replace(clause, mentions=tuple(replace(one, role=role) for one in clause.mentions))
+    if clause.act in ("task", "add") and not clause.all("WV") and _STEPS.match(clause.text):
+        steps = tuple(replace(one, role="I") if one.role == "T" else one for one in clause.mentions)
+        return replace(clause, act="add", mentions=steps)
+    if clause.act == "assign" and clause.all("P") and not clause.all("TIWV") and _WITH.match(clause.text):
+        return replace(clause, act="add")
+    return clause
+
+
+def _in_a_row(clause: Clause) -> bool:
+    """Whether a clause only names things to do, parted as in a list: 'rent a van, pack the boxes'."""
+    spans = [one for one in clause.mentions if one.role in "TI"]
+    gaps = (clause.text[one.start + len(one.text) : two.start] for one, two in pairwise(spans))
+    if len({one.role for one in spans}) < 2 or _FOR.match(clause.text):
+        return False  # 'to make a stew, chop celery'
+    if not all(map(_SEPARATES.fullmatch, gaps)):
+        return False
+    return all(is_action(bare(one.text)) or " " not in bare(one.text) for one in spans) and any(
+        is_action(bare(one.text)) for one in clause.all("T")
     )
 
 
