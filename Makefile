@@ -47,8 +47,8 @@ install: $(STAMP)  ## set up the environment in .venv (only when it is stale)
 define pip_install
 @echo "Setting up $(VENV) for $(1): some 170 packages, a few minutes the first time"
 @$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pip
-@PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip install --disable-pip-version-check --no-compile --progress-bar off \
-    -c constraints.txt -e '.[$(1)]' | awk '/^Collecting / { print "  " ++n, $$2; fflush() } \
+@PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip install --disable-pip-version-check \
+    --no-compile --progress-bar off -c constraints.txt -e '.[$(1)]' | awk '/^Collecting / { print "  " ++n, $$2; fflush() } \
     /^Installing collected/ { print "  unpacking"; fflush() } /^Successfully installed/ { done = 1 } \
     END { exit !done }'
 endef

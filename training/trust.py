@@ -57,18 +57,14 @@ OF_FORMS = 4000  # turns
 EVERY = {TRAIN: 16}  # dialogue of those of a source
 SILENT = (0.05, 0.1, 0.15, 0.2)
 SEED = 1  # of the forms
-NETWORKS, SMALL, HIDDEN, DROPPED = (
-    4,
-    32,
-    96,
-    0.3,
-)  # how many, numbers of a vector made smaller and of a hidden layer
+NETWORKS, DROPPED = 4, 0.3
+SMALL, HIDDEN = 32, 96  # numbers of a vector made smaller, and of a hidden layer
 EPOCHS, AT_ONCE, RATE = 6, 2048, 0.004
 Array: TypeAlias = NDArray[Any]
 
 
 class Scorer(torch.nn.Module):
-    """One of the networks of `taskloom.agent.reading.trust`, as it is trained."""
+    """One of the networks of `taskloom.agent.reading.scorers`, as it is trained."""
 
     def __init__(self, signs: int) -> None:
         super().__init__()
@@ -278,8 +274,10 @@ def main() -> None:
         cases = collected()
         if args.cases is not None:
             args.cases.write_bytes(pickle.dumps(cases))
+    turns = Turns(cases)
+    cases = turns.cases  # those that are read in parts are left out
     unseen = {at for at, case in enumerate(cases) if case.source == RECORDED and case.author in HELD_OUT}
-    turns, seen = Turns(cases), sorted(set(range(len(cases))) - unseen)
+    seen = sorted(set(range(len(cases))) - unseen)
     learned = turns.fit(seen)
     write(args.out, turns.names, learned)
     print(f"{args.out}: fitted on {len(seen)} turns", flush=True)

@@ -176,12 +176,9 @@ def plural(noun: str) -> bool:
         return False  # a thing to do
     head = re.split(r" (?:of|for|with|in|to|from|near|at) ", noun)[0]
     last = head.rstrip('"').rpartition(" ")[2].lower()
-    several = last in ("people", "children")
-    return (
-        " and " in head
-        or several
-        or (len(last) > 3 and last.endswith("s") and not last.endswith(("ss", "us", "is")))
-    )
+    if " and " in head or last in ("people", "children"):
+        return True
+    return len(last) > 3 and last.endswith("s") and not last.endswith(("ss", "us", "is"))
 
 
 def be(noun: str, *, past: bool = False) -> str:

@@ -189,6 +189,11 @@ def tasks_with_stem(graph: TaskGraph, word: str) -> Iterator[TaskNode]:
     return (node for key in graph.index(_stems).get(word, ()) if has_stem(node := graph[key], word))
 
 
+def all_stand(graph: TaskGraph, stems: Iterable[str]) -> bool:
+    """Whether each of some stems is in the title or value of a task that stands."""
+    return all(any(node.active for node in tasks_with_stem(graph, stem)) for stem in stems)
+
+
 def has_stem(node: TaskNode, word: str) -> bool:
     """Whether a task has a stem in its title or value."""
     held = stems_in(node)

@@ -21,6 +21,7 @@ from taskloom.agent.language.referring import AFFIRMS
 from taskloom.agent.language.statements import tells
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, TOO_MUCH, base, clip
+from taskloom.agent.plan.held import all_stand
 from taskloom.agent.plan.kinds import offered_roots
 from taskloom.agent.plan.slots import ANY
 from taskloom.agent.turn.clauses import Clause, Parse
@@ -357,12 +358,11 @@ def _can_be(one: Candidate, view: View) -> bool:
 
 def _is_so_already(one: Candidate, view: View) -> bool:
     """Whether a reading that changes nothing says what is so: who has what, what waits for what, by name."""
-    held = {word for node in view.graph.active for word in content(f"{node.title} {node.value or ''}")}
-    return all(
-        clause.act in ("need", "assign") and len(clause.mentions) > 1
-        and all(content(span.text) and set(content(span.text)) <= held for span in clause.mentions)
-        for clause in one.parse.clauses if clause.act != "chat"
-    )  # fmt: skip
+    told = [clause for clause in one.parse.clauses if clause.act != "chat"]
+    spans = [span for clause in told for span in clause.mentions]
+    if any(clause.act not in ("need", "assign") or len(clause.mentions) < 2 for clause in told):
+        return False
+    return all(all_stand(view.graph, content(span.text)) for span in spans)
 
 
 def _is_a_mere_word(one: Candidate, view: View) -> bool:

@@ -24,7 +24,7 @@ from taskloom.agent.language.wording import (
     the,
     title_of,
 )
-from taskloom.agent.language.words import content
+from taskloom.agent.plan.held import all_stand
 from taskloom.agent.plan.roles import tasks_in_role
 from taskloom.agent.turn.brief import Brief
 from taskloom.agent.turn.calls import is_rerun_offer
@@ -34,6 +34,7 @@ from taskloom.agent.turn.steps import Step
 from taskloom.memory.claims import Answer
 from taskloom.memory.operations import Check, Clarify, Update, names
 from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import STOP, words
 
 from .answers import LISTED, answer_pieces
 from .changes import Changes
@@ -227,9 +228,8 @@ class _Reply:
     def _is_so(self, step: Step) -> bool:
         """Whether all that a step tells stands in the plan."""
         told = [step.value or "", *(one.value for one in (*step.details, *step.items))]
-        held = {word for node in self.graph.active for word in content(f"{node.title} {node.value or ''}")}
-        words = {word for value in told for word in content(value)}
-        return bool(words) and words <= held
+        stems = {word for value in told for word in words(value)} - STOP
+        return bool(stems) and all_stand(self.graph, stems)
 
 
 _TELLS = ("set", "assign", "need", "unneed")

@@ -155,11 +155,9 @@ class AskedSlots(Reckoning):
         """The only slot of a task that says when, where the task has none of the name that is asked for."""
         if asked not in ("deadline", "date", "time") or self._slots_asked(asked, node):
             return None
-        for kind in ("time",) if asked == "time" else ("date", "time"):
-            held = [one for one in self.graph.parts(node.id) if is_slot(one) and kind_held(one) == kind]
-            if held:
-                return held[0] if len(held) == 1 else None
-        return None
+        kind = "time" if asked == "time" else "date"
+        held = [one for one in self.graph.parts(node.id) if is_slot(one) and kind_held(one) == kind]
+        return held[0] if len(held) == 1 else None
 
     def _why_asked(self, node: TaskNode, slot: str | None, clause: Clause, *, named: bool) -> TaskNode:
         """What of a task a question for a reason is about: a slot that its words name, or what changed."""

@@ -286,15 +286,9 @@ class Giving(People):
     def _does_one_thing(self, node: TaskNode) -> bool:
         """Whether a clause names things to do beside a task that is one thing to do itself."""
         spans = self.clause.all("I") if self.clause is not None else []
-        if (
-            not spans
-            or node.id in self.new
-            or node.parent is not None
-            or self.listed(node)
-            or not is_action(node.title)
-        ):
+        if not spans or node.id in self.new or node.parent is not None or self.listed(node):
             return False
-        return all(is_action(bare(span.text)) for span in spans)
+        return all(map(is_action, (node.title, *(bare(span.text) for span in spans))))
 
     def _is_loose(self, node: TaskNode) -> bool:
         """Whether a task is one of several that were said at once, of no plan: more come beside it."""
