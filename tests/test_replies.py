@@ -999,6 +999,11 @@ def answers(draw: st.DrawFn, graph: TaskGraph) -> Answer:
     )
 
 
+def test_parts_that_leave_in_two_ways_are_counted_apart() -> None:
+    reply = cart()(Inactivate(task="t1"), Remove(task="t2"))  # it is checked as it is made
+    assert reply == "Put the cart with its 3 parts on hold. Removed the black iPhone case."
+
+
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_every_turn_has_a_reply_that_passes_its_own_check(data: st.DataObject) -> None:

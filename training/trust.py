@@ -176,7 +176,7 @@ class Turns:
             for at in chosen
         }
 
-    def told(self, scores: dict[int, Array]) -> str:
+    def report(self, scores: dict[int, Array]) -> str:
         """How well probabilities tell, and what is held at some share of turns silently wrong."""
         every = [(p, o == "held") for at, ps in scores.items()
                  for p, o in zip(ps, self.cases[at].outcomes, strict=True)]  # fmt: skip
@@ -281,7 +281,7 @@ def main() -> None:
     learned = turns.fit(seen)
     write(args.out, turns.names, learned)
     print(f"{args.out}: fitted on {len(seen)} turns", flush=True)
-    print(f"held out: {turns.told(turns.scored(learned, sorted(unseen)))}", flush=True)
+    print(f"held out: {turns.report(turns.scored(learned, sorted(unseen)))}", flush=True)
     played = sorted({case.author for case in cases if case.source == PLAYED})
     by_rest = {
         RECORDED: [[author] for author in UNREAD], CALIBRATION: [[author] for author in SPLITS[CALIBRATION]],
@@ -292,7 +292,7 @@ def main() -> None:
         for authors in folds:
             own = [at for at in seen if cases[at].source == source and cases[at].author in authors]
             scores |= turns.scored(turns.fit(sorted(set(seen) - set(own))), own)
-        print(f"{source} authors whom the network has not read, by the others: {turns.told(scores)}")
+        print(f"{source} authors whom the network has not read, by the others: {turns.report(scores)}")
 
 
 if __name__ == "__main__":

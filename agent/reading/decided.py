@@ -114,7 +114,7 @@ def _about(text: str) -> frozenset[str]:
 def propose(decision: Decision, view: View, interpreter: Interpreter) -> Proposal | None:
     """What a decision would change in a plan; None where nothing would, or nothing can be made of it."""
     reading = interpreter.read(decision.text, view)
-    wanted = [one for step in reading.steps for one in _meant(step) if one.act not in _UNCHANGING]
+    wanted = [one for step in reading.steps for one in _or_proposed(step) if one.act not in _UNCHANGING]
     last = decision.moments[0]
     made: list[Operation] = []
     graph = view.graph
@@ -134,7 +134,7 @@ def propose(decision: Decision, view: View, interpreter: Interpreter) -> Proposa
     return Proposal(decision, tuple(made), describe_operations(made, view.graph))
 
 
-def _meant(step: Step) -> tuple[Step, ...]:
+def _or_proposed(step: Step) -> tuple[Step, ...]:
     """A step, or what it would propose where it is not sure: all of it is asked about in any case."""
     return step.proposed if step.act == "unsure" else (step,)
 

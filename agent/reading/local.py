@@ -191,13 +191,13 @@ class Local:
         filling = Filling(view)
         if (named := plainly_named(utterance, filling)) is not None:
             return Reading(filling.steps((named,), utterance))
-        told = self._told(utterance, view, filling)
+        told = self._read_slots(utterance, view, filling)
         kept = filling.plausible(told.filled, utterance)
         if not only_fills(utterance, filling, kept, told.odds):
             return None
         return Reading(filling.steps(kept, utterance))
 
-    def _told(self, utterance: str, view: View, filling: Filling) -> SlotReading:
+    def _read_slots(self, utterance: str, view: View, filling: Filling) -> SlotReading:
         """What the network is told of slots by an utterance."""
         if self.slots is None:
             return SlotReading()
@@ -219,7 +219,7 @@ class Local:
         filling = Filling(view)
         if (named := plainly_named(utterance, filling)) is not None:
             return Reading(filling.steps((named,), utterance))
-        kept = filling.plausible(self._told(utterance, view, filling).filled, utterance)
+        kept = filling.plausible(self._read_slots(utterance, view, filling).filled, utterance)
         asked = view.question is not None and view.question.question in before
         if asked and acts <= {"no", "unsure"} and {one.value for one in kept} <= {ANY}:
             return Reading((Step(text=utterance, act="no"),))  # "I don't know yet" is no value

@@ -386,7 +386,8 @@ def _asked_values(graph: TaskGraph, answer: Answer) -> list[TaskNode]:
     kind = answer.question.kind
     if kind not in ("value", "summary", "list") or (kind == "value" and answer.verdict is not None):
         return []
-    if answer.question.free:
+    asked = answer.question
+    if asked.free or (kind == "value" and not (asked.tasks or asked.slot or asked.about)):
         return []
     nodes = [graph[key] for key in answer.tasks if key in graph]
     if kind == "summary":

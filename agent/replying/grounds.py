@@ -248,7 +248,8 @@ class Grounds:
                 found |= {len(gone), sum(part.states()[0].op == "split" for part in gone)}
                 found.add(sum(part.turn == self.turn.number for part in gone))
                 below = graph.subtree(key, gone=True)[1:]
-                found.add(sum(not part.active and part.turn == self.turn.number for part in below))
+                left = [part for part in below if not part.active and part.turn == self.turn.number]
+                found |= {len(left), *Counter(part.status for part in left).values()}
                 found |= {int(one) for one in re.findall(r"\d{1,18}", names.so_far(graph[key]))}
         # A whole counts among what changed, and not among its parts.
         changed = [len(one.changed) - whole for one in self.turn.changes for whole in (0, 1)]

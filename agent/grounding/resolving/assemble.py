@@ -180,7 +180,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
                 self.framed = node.id  # 'our party, then': nothing is new
             elif node is None or not (told or items or node.id in self.new):
                 inside = whole or self._part_of()
-                node = self._made(title, inside.id if inside else None, told if other else ())
+                node = self._create(title, inside.id if inside else None, told if other else ())
             for one_told in told:
                 self._set_one(node, one_told, clause, named=one_told.slot == "who" or bool(clause.all("S")))
             if last and items:
@@ -252,7 +252,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         whole = (
             self.list_left(one(clause, "W"))
             or self.place(clause)
-            or (self.meant(one(clause, "T")) if one(clause, "T") else None)
+            or (self.resolve(one(clause, "T")) if one(clause, "T") else None)
         )
         whole = whole or (self._just_left() or self._container() if not one(clause, "TW") else None)
         if clause.all("S") and not clause.all("V"):
@@ -261,7 +261,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         items = [self._somebody(with_amount(clause, span)) for span in spans]
         if whole is None and one(clause, "TW"):
             plan = self._plan_spoken_of() if clause.all("W") else None
-            whole = self._made(one(clause, "WT"), plan.id if plan is not None else None)
+            whole = self._create(one(clause, "WT"), plan.id if plan is not None else None)
         if whole is None:
             for title in items:
                 self._act("task", title=title)
@@ -379,12 +379,12 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         """
         name, old = one(clause, "T"), one(clause, "OX")
         whole = not clause.all("S")  # of a slot that is named, what is named beside it is the task
-        node = (
-            self.meant(name, slots=whole, within=self.place(clause)) if name or not clause.all("I") else None
-        )
+        node = None
+        if name or not clause.all("I"):
+            node = self.resolve(name, slots=whole, within=self.place(clause))
         twin = self.best(name) if node is None and name else None
         if twin is not None and self.is_another(name, twin.node) and not self.is_known(name):
-            return self._made(name, twin.node.parent)  # 'order 1' beside 'order 2'
+            return self._create(name, twin.node.parent)  # 'order 1' beside 'order 2'
         pointed = not whole or (self.is_known(name) and _NO_NOUN.search(name))
         if node is None and name and pointed and len(self.graph.active):
             raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
@@ -404,7 +404,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             raise Doubt(f"I do not find “{old}” in the plan. What should be {one(clause, 'V')}?")
         if node is None and (new := name or one(clause, "I")):
             beside = self.topic()
-            return self._made(new, (beside.parent or beside.id) if beside else None)
+            return self._create(new, (beside.parent or beside.id) if beside else None)
         if node is None:
             raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
         if name or clause.all("IW") or is_slot(node):

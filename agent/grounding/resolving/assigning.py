@@ -166,7 +166,7 @@ class Assigning(Owning):
 
     def _to_give(self, name: str, whole: TaskNode | None, clause: Clause) -> TaskNode:
         """What somebody gets by its name, made where there is none."""
-        known = self._just_added(name) or self.meant(name, within=whole)
+        known = self._just_added(name) or self.resolve(name, within=whole)
         topic = self.topic() if known is None and whole is None else None
         made = topic is not None and topic.id in self.new and topic.id in self.given
         beside = topic if made and topic is not None and not self.listed(topic) else None
@@ -205,7 +205,7 @@ class Assigning(Owning):
         his = [slot for slot in his if is_assignee(slot) and old == set(content(slot.value or ""))]
         if len(his) == 1:
             return self.graph[his[0].parent or ""]
-        return self._made(name, node.parent) if set(content(name)) == set(content(node.title)) else node
+        return self._create(name, node.parent) if set(content(name)) == set(content(node.title)) else node
 
     def _work_of(self, name: str) -> list[TaskNode]:
         """Who has something where all of somebody's is meant: "Omar's part", "all of Ana's tasks"."""

@@ -42,7 +42,7 @@ class Exchanges(Giving):
 
     def _read_same(self, clause: Clause) -> None:
         """A value as another task has it: 'lunch at the same time as the dinner'."""
-        node = self.meant(one(clause, "T"), slots=True)
+        node = self.resolve(one(clause, "T"), slots=True)
         words_of = re.sub(r"^(?:at|on|the|same|as|in)\s+", "", one(clause, "C"))
         other = self.which(re.sub(r"^.*?\b(?:as|with|for)\b", "", words_of).strip() or words_of, slots=True)
         if node is None or other is None:
@@ -88,7 +88,7 @@ class Exchanges(Giving):
         node = self.which(old, slots=True, within=self.place(clause)) if old else None
         node = node or (self.which(old, slots=True) if old else None)
         if node is None and one(clause, "T") and one(clause, "T") != old:
-            node = self.meant(one(clause, "T"), slots=True)
+            node = self.resolve(one(clause, "T"), slots=True)
         if node is None:
             raise Doubt(f"I do not find “{old}” in the plan. What should {new} take the place of?")
         if (slot := self._task_of_member(node, new)) is not None:
@@ -193,7 +193,7 @@ class Exchanges(Giving):
         self._act("set", task=slot.id, value=new)
 
     def _read_rename(self, clause: Clause) -> None:
-        node = self.meant(one(clause, "TO"), slots=True, within=self.place(clause))
+        node = self.resolve(one(clause, "TO"), slots=True, within=self.place(clause))
         if node is None:
             raise Doubt("What should have another name?")
         name = next(iter(clause.all("V")), None)
@@ -230,7 +230,7 @@ class Exchanges(Giving):
             names = self._given_last() or names
         pairs = self._holding(names) or self._titled_slots(names)
         if not pairs:
-            tasks = [self.meant(name) for name in names]
+            tasks = [self.resolve(name) for name in names]
             pairs = self._same_slots(tasks, one(clause, "S") or clause.text)
         for one_slot, other in pairs:
             first, second = _exchanged(one_slot, other, names), _exchanged(other, one_slot, names[::-1])
@@ -300,7 +300,7 @@ class Exchanges(Giving):
 
     def _titled_slots(self, names: Sequence[str]) -> list[tuple[TaskNode, TaskNode]]:
         """The two slots of one task that two names are: the meals of Monday and Thursday."""
-        slots = [self.meant(name, slots=True) for name in names]
+        slots = [self.resolve(name, slots=True) for name in names]
         if len(slots) != 2 or slots[0] is None or slots[1] is None:
             return []
         first, other = slots[0], slots[1]

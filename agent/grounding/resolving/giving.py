@@ -178,7 +178,7 @@ class Giving(People):
     def place(self, clause: Clause) -> TaskNode | None:
         """The task that a clause says it is in; where its words only fit a slot, the task of this."""
         name = one(clause, "W")
-        node = self.meant(name) if name else None
+        node = self.resolve(name) if name else None
         weak = node is not None and not self.graph.parts(node.id) and not self._says_half(name, node)
         if weak:
             return self.known_as(f"the {name}")
@@ -206,7 +206,7 @@ class Giving(People):
             if _DONE_ONES.fullmatch(name) and (done := self._done_in(whole)):
                 found += done
                 continue
-            node = self.meant(name, slots=slots, gone=gone, within=whole) or self.meant(
+            node = self.resolve(name, slots=slots, gone=gone, within=whole) or self.resolve(
                 name, slots=slots, gone=gone
             )
             if node is None:
@@ -329,7 +329,7 @@ class Giving(People):
 
     def _or_new(self, name: str, whole: TaskNode | None, other: TaskNode | None = None) -> TaskNode:
         """The task of that name, made where there is none; other: what it stands beside then."""
-        return self._found_or_new(self.meant(name), name, whole, other)
+        return self._found_or_new(self.resolve(name), name, whole, other)
 
     def _found_or_new(
         self, node: TaskNode | None, name: str, whole: TaskNode | None, other: TaskNode | None
@@ -341,9 +341,9 @@ class Giving(People):
             self.unplaced = name
             raise Doubt(f"I do not find “{name}” in the plan. What do you mean?")
         if other is not None and whole is None:
-            return self._made(name, other.parent)
+            return self._create(name, other.parent)
         beside = whole or self._above_people(self.topic())
-        return self._made(name, (beside.parent or beside.id) if beside else None)
+        return self._create(name, (beside.parent or beside.id) if beside else None)
 
     def _above_people(self, node: TaskNode | None) -> TaskNode | None:
         """What is spoken of; of somebody in a list the list: what people are to do is no guest."""
@@ -353,7 +353,7 @@ class Giving(People):
         sorts = (bare_name(node), singular(slot_name(above.title)))
         return above if above.parent is not None and any(map(is_person, sorts)) else node
 
-    def _made(self, title: str, within: str | None = None, told: Sequence[Detail] = ()) -> TaskNode:
+    def _create(self, title: str, within: str | None = None, told: Sequence[Detail] = ()) -> TaskNode:
         """A task of that title: new, or the one that there is and has nothing else told of it.
 
         Raises:

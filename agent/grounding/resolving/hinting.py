@@ -34,11 +34,11 @@ class Hinting(Joining):
     said: str
     steps: list[Step]
 
-    def meant(
+    def resolve(
         self, mention: str, *, slots: bool = False, gone: bool | None = False, within: TaskNode | None = None
     ) -> TaskNode | None:
-        """As `Resolver.meant`; what no title has is what was spoken of in these words."""
-        found = super().meant(mention, slots=slots, gone=gone, within=within)
+        """As `Resolver.resolve`; what no title has is what was spoken of in these words."""
+        found = super().resolve(mention, slots=slots, gone=gone, within=within)
         clause, there = self.clause, found is not None or gone is not False
         if there or clause is None or clause.act not in _THERE:
             return found

@@ -291,12 +291,12 @@ class Leaving(Owning):
             return
         named = one(clause, "T") or one(clause, "S")
         if not named and clause.all("IP"):
-            things = [self.meant(bare(span.text), slots=True, gone=None) for span in clause.all("IP")]
+            things = [self.resolve(bare(span.text), slots=True, gone=None) for span in clause.all("IP")]
             if any(node is not None and not node.active for node in things):
                 self._act_on("resume", [node for node in things if node is not None and not node.active])
                 return
         named = named or one(clause, "I") or one(clause, "P")
-        node = self.meant(named, slots=True, gone=None, within=self.place(clause))
+        node = self.resolve(named, slots=True, gone=None, within=self.place(clause))
         if node is None:
             raise Doubt("What should be as it was?")
         if set(named.lower().split()) <= POINTING and any(step.act == "back" for step in self.steps):
@@ -321,7 +321,7 @@ class Leaving(Owning):
         What was there then is as it was, what came later leaves.
         """
         names = [bare(span.text) for span in clause.all("TW")]
-        whole = self.whole_spoken_of() if not names or _points(names[0]) else self.meant(names[0])
+        whole = self.whole_spoken_of() if not names or _points(names[0]) else self.resolve(names[0])
         of_a_slot = bool(clause.all("S")) or any(form.search(one(clause, "V")) for form, _ in NOUNS)
         if whole is None or of_a_slot or not _FIRST.search(clause.text):
             return False

@@ -170,7 +170,7 @@ class Linking(Giving):
 
         'That box', where there is none, is what was spoken of last.
         """
-        node = self.meant(name)
+        node = self.resolve(name)
         if node is not None and self._is_new_step(name, node):
             return None
         if node is None or set(name.lower().split()) <= POINTING or self._is_named(set(content(name)), node):
@@ -215,7 +215,7 @@ class Linking(Giving):
         after, before = ([bare(span.text) for span in clause.all(role)] for role in "TI")
         links = self._links_named(after, before)
         if not links:
-            node = self.meant(one(clause, "T"))
+            node = self.resolve(one(clause, "T"))
             if node is None:
                 raise Doubt("What need not wait any more?")
             named = [self.which(name) for name in before]
@@ -268,19 +268,19 @@ class Linking(Giving):
         if not names or not targets:
             raise Doubt("What should be used in what?")
         shared = [self.which(name) or self.which(name, slots=True) for name in names]
-        first = self.meant(bare(targets[0].text)) if len(targets) == 1 else None
+        first = self.resolve(bare(targets[0].text)) if len(targets) == 1 else None
         points = any(set(name.lower().split()) <= POINTING for name in names)
         if None in shared and len(targets) == 1 and (first is None or points):
             raise Doubt("What should be used in what?")
         self.shared = tuple(names)
         used = [
-            node or self._made(name, first.id if first is not None else None)
+            node or self._create(name, first.id if first is not None else None)
             for node, name in zip(shared, names, strict=True)
         ]
         for name in (bare(span.text) for span in targets):
-            known = self.meant(name)
+            known = self.resolve(name)
             other = known is not None and set(_NUMBER.findall(name)) - set(_NUMBER.findall(known.title))
-            node = self._made(name) if known is None or other else known  # episode 13 is not episode 12
+            node = self._create(name) if known is None or other else known  # episode 13 is not episode 12
             for told in self._details(replace(clause, mentions=tuple(clause.all("VS")))):
                 self._act("set", task=node.id, details=(told,))
             for item in (item for item in used if item.parent != node.id):

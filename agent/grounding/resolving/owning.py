@@ -35,7 +35,7 @@ class Owning(Giving):
         """Whether a task counts more than is said to be done of it; it is told how far it is: 7 of 14."""
         spans = clause.all("TI")
         number = values.number_of(bare(spans[0].text)) if len(spans) == 1 else None
-        node = self.meant(bare(spans[0].text)) if number is not None else None
+        node = self.resolve(bare(spans[0].text)) if number is not None else None
         whole = values.number_of(node.title) if node is not None and not is_slot(node) else None
         if node is None or number is None or whole is None or not 0 < number < whole:
             return False
@@ -94,7 +94,7 @@ class Owning(Giving):
             Doubt: there is no such slot, or no such task.
         """
         targets = [bare(span.text) for span in clause.all("TW")]
-        owners = [self.meant(name) for name in targets] or [self.whole_spoken_of()]
+        owners = [self.resolve(name) for name in targets] or [self.whole_spoken_of()]
         found = list[TaskNode]()
         for name in (bare(span.text) for span in clause.all("S")):
             own = [self._slot_of(owner, name, gone=gone) for owner in owners if owner is not None]
@@ -172,7 +172,7 @@ class Owning(Giving):
     def _left_it(self, clause: Clause) -> bool:
         """Whether people (P) left what a clause names, which stays: 'Bo is off the tent'."""
         names = [self._person(bare(span.text)) for span in clause.all("P")]
-        owners = [self.meant(bare(span.text)) for span in clause.all("TIW")]
+        owners = [self.resolve(bare(span.text)) for span in clause.all("TIW")]
         if None in owners:
             return False
         left = list[tuple[TaskNode, str]]()
@@ -277,7 +277,7 @@ class Owning(Giving):
         """
         names = [bare(span.text) for span in clause.all("TI")]
         alone = len(names) == 1 and not clause.all("EW") and not self.says_all(names[0])
-        told = in_other_words(clause) if alone and self.meant(names[0], slots=True) is None else None
+        told = in_other_words(clause) if alone and self.resolve(names[0], slots=True) is None else None
         if told is not None and self._may_be_done(told, clause):
             return [told]
         found = list[TaskNode]()
@@ -339,7 +339,7 @@ class Owning(Giving):
     def _only_finished(self, clause: Clause, finished: Iterable[TaskNode]) -> list[TaskNode]:
         """The only thing that is done in the plan spoken of, where a clause names none of the plan."""
         topic, names = self.topic(), [bare(span.text) for span in clause.all("TI")]
-        if topic is None or not names or any(self.meant(name, gone=None) is not None for name in names):
+        if topic is None or not names or any(self.resolve(name, gone=None) is not None for name in names):
             return []
         root = self.graph.root(topic.id).id
         only = [node for node in finished if self.graph.root(node.id).id == root]
@@ -376,7 +376,7 @@ class Owning(Giving):
         found = self.which(name, within=owner) if owner is not None else self.which(name)
         if found is not None and set(content(name)) <= set(content(found.title)):
             return found
-        return self._made(name, owner.id if owner is not None else None)
+        return self._create(name, owner.id if owner is not None else None)
 
 
 def _saying(nodes: Iterable[TaskNode], words: str) -> TaskNode | None:

@@ -418,7 +418,7 @@ class Questions(AskedSlots):
         """What a question is about."""
         if name:
             within = self.place(clause)
-            found = self.meant(name, slots=True, gone=gone, within=within) or self.meant(
+            found = self.resolve(name, slots=True, gone=gone, within=within) or self.resolve(
                 name, slots=True, gone=None
             )
             if found is None and kind in ("why", "before", "history", "ever"):

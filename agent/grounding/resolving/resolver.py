@@ -168,7 +168,7 @@ class Resolver(Scoring):
         """The task that a slot is of; any other is its own."""
         return self.graph[node.parent] if is_slot(node) and node.parent else node
 
-    def meant(
+    def resolve(
         self, mention: str, *, slots: bool = False, gone: bool | None = False, within: TaskNode | None = None
     ) -> TaskNode | None:
         """What words mean; without words, or with a pronoun, the topic; 'the second' of what is listed."""

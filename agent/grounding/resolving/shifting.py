@@ -146,7 +146,7 @@ class Shifting(Giving):
                 return
             if named or node.parent is None:
                 self._cannot(node, amount)
-                if self.meant(one(clause, "T"), slots=True) is None:
+                if self.resolve(one(clause, "T"), slots=True) is None:
                     raise Doubt(clarifications.NOT_FOUND_TO_CHANGE(words=one(clause, "T")))
                 self._act("shift", task=node.id, value=sign + amount)
                 return
@@ -172,7 +172,7 @@ class Shifting(Giving):
         Raises:
             Doubt: it is not there.
         """
-        node = self.meant(one(clause, "T"), slots=True, within=self.place(clause))
+        node = self.resolve(one(clause, "T"), slots=True, within=self.place(clause))
         amount = one(clause, "V")
         counted = values.duration_of(amount) is None and (_counted_thing(clause) or _MORE.search(amount))
         for name in () if counted else (one(clause, "T") if node is None else "", one(clause, "S")):

@@ -106,8 +106,13 @@ def _listed_apart(clauses: Sequence[Clause]) -> Iterator[Clause]:
     """
     for clause, after in zip_longest(clauses, clauses[1:]):
         spans = clause.mentions
-        goes_on = after is not None and after.act == "add" and _is_valued(after, after.mentions)
-        if goes_on and clause.act == "task" and len(clause.all("I")) == 1 and _is_valued(clause, spans[-2:]):
+        continues = after is not None and after.act == "add" and _is_valued(after, after.mentions)
+        if (
+            continues
+            and clause.act == "task"
+            and len(clause.all("I")) == 1
+            and _is_valued(clause, spans[-2:])
+        ):
             start = spans[-2].start
             own = tuple(replace(span, start=span.start - start) for span in spans[-2:])
             yield replace(clause, text=clause.text[:start], mentions=spans[:-2])

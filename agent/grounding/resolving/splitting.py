@@ -46,7 +46,7 @@ class Splitting(Giving):
             return
         groups = [self._group(clause) for clause in clauses]
         held = None if named else self._holding_all(groups)
-        node = self.meant(named) if named else held or self._unmarked(clauses[0]) or self.topic()
+        node = self.resolve(named) if named else held or self._unmarked(clauses[0]) or self.topic()
         if node is not None and held is None and not named and node.parent is None and self.listed(node):
             raise Doubt(f"What of {self.describe(node)} should be split?")
         if node is None or len(clauses) < 2:
@@ -70,11 +70,11 @@ class Splitting(Giving):
         Raises:
             Doubt: there is nothing to split.
         """
-        node = self.meant(name) if name else self.topic()
+        node = self.resolve(name) if name else self.topic()
         if node is None or is_slot(node):
             raise Doubt("What should be split?")
         for part in parts:
-            self._made(part, node.id)
+            self._create(part, node.id)
 
     def _group(self, clause: Clause) -> list[str]:
         """The names of who or what goes to a part; of 'those two' the members that the message names."""
@@ -113,7 +113,7 @@ class Splitting(Giving):
             found = self.best(name, within=whole)
             known = found is not None and found.named > 0.99 and not is_slot(found.node)
             node = (
-                found.node if found is not None and known else self._made(name, whole.id if whole else None)
+                found.node if found is not None and known else self._create(name, whole.id if whole else None)
             )
             for told in (*self._people(clause), *self._details(clause)):
                 self._set_one(node, told, clause, named=told.slot == "who" or bool(clause.all("S")))
@@ -163,7 +163,7 @@ class Splitting(Giving):
         title = bare(spans[0].text) if spans else join([node.title for node in nodes], limit=len(nodes))
         first, *others = nodes
         if self.graph.parts(first.id):
-            whole = self._made(title, first.parent)
+            whole = self._create(title, first.parent)
             others = list(nodes)
         else:
             self._act("set", task=first.id, value=title)
@@ -180,7 +180,7 @@ class Splitting(Giving):
             Doubt: nothing was parted.
         """
         name = one(clause, "T") or one(clause, "W")
-        node = self.meant(name) if name and not self._means_all(name) else self.topic()
+        node = self.resolve(name) if name and not self._means_all(name) else self.topic()
         try:
             if node is None:
                 raise Doubt("What should be one again?")
