@@ -7,9 +7,11 @@ import subprocess
 import sys
 import tomllib
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import get_args
 
+import grimp
 import pytest
 
 from taskloom.agent.cli import screen
@@ -77,6 +79,14 @@ def test_imports_follow_the_page(subtests: pytest.Subtests) -> None:
                     assert str(path.relative_to(ROOT)) == ONLY_IN[top], (
                         f"{top} belongs in {ONLY_IN[top]} only"
                     )
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = grimp.build_graph(
+        *(f"taskloom.{part}" for part in PARTS), exclude_type_checking_imports=True, cache_dir=None
+    )
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    TopologicalSorter(imports).prepare()  # a circle is an error that names it
 
 
 def test_the_contracts_are_those_of_the_page() -> None:

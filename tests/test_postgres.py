@@ -13,7 +13,8 @@ from pydantic import SecretStr
 from typer.testing import CliRunner
 
 from taskloom.agent.cli.main import app
-from taskloom.agent.graph.databases import DatabaseError, open_journal, open_outbox
+from taskloom.agent.graph.databases import open_journal, open_outbox
+from taskloom.agent.graph.errors import DatabaseError
 from taskloom.agent.graph.locks import ThreadBusyError
 from taskloom.agent.graph.postgres import place_of
 from taskloom.agent.settings import Settings

@@ -234,7 +234,8 @@ def _database(given: Settings) -> Finding:
 
 def _postgres(given: Settings) -> Finding:
     """The threads in PostgreSQL."""
-    from taskloom.agent.graph.databases import DatabaseError, MissingLibraryError, postgres
+    from taskloom.agent.graph.databases import postgres
+    from taskloom.agent.graph.errors import DatabaseError, MissingLibraryError
     from taskloom.agent.threads.taskloom import shelf_of
 
     url = given.database_url.get_secret_value() if given.database_url else ""
@@ -251,7 +252,8 @@ def _postgres(given: Settings) -> Finding:
 
 def _memory(given: Settings) -> Iterator[Finding]:
     """Long-term memory: where it is, whether it opens, and what waits to be written."""
-    from taskloom.agent.graph.databases import OUTBOX, MissingLibraryError
+    from taskloom.agent.graph.databases import OUTBOX
+    from taskloom.agent.graph.errors import MissingLibraryError
     from taskloom.agent.graph.wiring import longterm_of
     from taskloom.memory.outbox import OutboxError
     from taskloom.memory.store import StoreBusyError, StoreError
@@ -307,7 +309,8 @@ def _tools(given: Settings) -> Finding:
 
 def _calls(given: Settings) -> Finding:
     """The journal of calls: those that no turn has reported yet."""
-    from taskloom.agent.graph.databases import MissingLibraryError, has_journal, open_journal
+    from taskloom.agent.graph.databases import has_journal, open_journal
+    from taskloom.agent.graph.errors import MissingLibraryError
     from taskloom.tools.errors import ToolError
 
     if not has_journal(given):

@@ -22,7 +22,7 @@ def explain(error: Exception, home: Path | None = None) -> str | None:
     """
     from filelock import Timeout
 
-    from taskloom.agent.graph.databases import DatabaseError, MissingLibraryError
+    from taskloom.agent.graph.errors import DatabaseError, MissingLibraryError
     from taskloom.agent.graph.locks import ThreadNameError
     from taskloom.agent.graph.plain import DamagedError, UnknownTypeError
     from taskloom.agent.graph.runs import ForeignThreadError

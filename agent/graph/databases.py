@@ -14,19 +14,13 @@ from taskloom.tools.errors import ToolError
 from taskloom.tools.journal import TABLE as CALLS_TABLE
 from taskloom.tools.journal import FileJournal, StoredJournal
 
+from .errors import MissingLibraryError
+
 if TYPE_CHECKING:
     from .postgres import PostgresTable
 
 OUTBOX, JOURNAL = "outbox.sqlite", "calls.sqlite"  # what is under the home
 _NUMBER = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-
-
-class DatabaseError(Exception):
-    """The database cannot be reached, or refuses. The message says what to do and shows no credentials."""
-
-
-class MissingLibraryError(Exception):
-    """The library for PostgreSQL is not installed; the message says how to install it."""
 
 
 def postgres() -> ModuleType:

@@ -16,7 +16,7 @@ from psycopg import AsyncConnection, Connection, conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
 
-from .databases import DatabaseError
+from .errors import DatabaseError
 
 CONNECT_TIMEOUT = 10  # seconds, where the URL does not say
 _FORM = (
