@@ -95,7 +95,7 @@ class Store(Protocol):
 
 
 class BaseStore(ABC):
-    """What both stores share: a lock for each user, vectors made before it is taken, reading a corpus."""
+    """What stores share: a lock for each user, vectors made before it is taken, reading a corpus."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
