@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from tenacity import retry, retry_if_exception_message, stop_after_delay, wait_fixed
 
 from .keeping import AnyRecord
 from .ranking import Corpus, Vector
@@ -105,7 +106,7 @@ def refresh(warm: Warm, collection: Collection, size: int, named: int) -> None:
         if mark != warm.marks.get(key):
             changed[key] = mark, read_record(str(data["record"]))
     for batch in batches(tuple(changed), size):
-        found = _vectors(collection.get(ids=list(batch), include=["embeddings"]))
+        found = _vectors(_fetched(collection, ids=list(batch), include=["embeddings"]))
         # One that was deleted just now is not among them; the stamp of who did it is still to come.
         warm.corpus.put([changed[key][1] for key in found], _stacked(found))
         warm.marks.update({key: changed[key][0] for key in found})
@@ -119,7 +120,7 @@ def refresh(warm: Warm, collection: Collection, size: int, named: int) -> None:
 
 def _at_once(warm: Warm, collection: Collection, size: int) -> bool:
     """Reads all into an empty corpus by one call; where that is not all, False, and nothing is changed."""
-    found = collection.get(limit=size, include=["metadatas", "embeddings"])
+    found = _fetched(collection, limit=size, include=["metadatas", "embeddings"])
     vectors = _vectors(found)
     if len(found["ids"]) == size or len(vectors) < len(found["ids"]):
         return False
@@ -128,6 +129,15 @@ def _at_once(warm: Warm, collection: Collection, size: int) -> bool:
     marks = (str(data.get("mark", "")) for data in found["metadatas"])
     warm.marks.update(zip(found["ids"], marks, strict=True))
     return True
+
+
+@retry(
+    retry=retry_if_exception_message(match=r"(?is).*nothing found on disk"),
+    wait=wait_fixed(0.05), stop=stop_after_delay(2), reraise=True,
+)  # fmt: skip
+def _fetched(collection: Collection, **what: Any) -> Mapping[str, Any]:
+    """Records of a collection; a server whose index is new, and not on disk yet, is asked again."""
+    return collection.get(**what)
 
 
 def _vectors(found: Mapping[str, Any]) -> dict[str, Sequence[float]]:

@@ -878,3 +878,21 @@ def test_fewer_vectors_than_records_are_waited_for() -> None:
     collection.late = set()
     refresh(warm, collection, 100, 10)
     assert sorted(one.id for one in warm.corpus.records()) == ["f1", "f2"]
+
+
+def test_an_index_that_is_just_made_is_asked_again() -> None:
+    class New(_Half):
+        refused = 0
+
+        def get(
+            self, ids: Any = None, where: Any = None, limit: Any = None, *, include: Any
+        ) -> dict[str, Any]:
+            if "embeddings" in include and self.refused < 3:
+                self.refused += 1
+                raise RuntimeError("Error creating hnsw segment reader: Nothing found on disk")
+            return super().get(ids, where, limit, include=include)
+
+    collection, warm = New([fact(1, "a")], []), Warm("", Corpus(), {})
+    refresh(warm, collection, 100, 10)
+    assert [one.id for one in warm.corpus.records()] == ["f1"]
+    assert collection.refused == 3
