@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from taskloom.agent.language.wording import base, clip, sentences, word_set
+from taskloom.agent.language.wording import base, clip, sentences
 from taskloom.agent.turn.brief import Brief
 from taskloom.memory.claims import Answer, Verdict
 from taskloom.memory.operations import Clarify, Replace, names
 from taskloom.memory.tasks import TaskGraph, TaskNode
-from taskloom.memory.words import SPEAKER
+from taskloom.memory.words import SPEAKER, word_set
 
 from .grounds import ungrounded
 from .naming import MANY
@@ -90,7 +90,7 @@ _NEGATED = re.compile(
 _EXCHANGE = re.compile(r"replac|swap|exchang|switch|chang|mov|updat", re.IGNORECASE)
 _FOR_ANOTHER = re.compile(r"\s*(?:with|by|to|for|→|->)\s", re.IGNORECASE)
 _TO = re.compile(r"\W*\s(?:to|into|→|->)\s", re.IGNORECASE)
-_TALE = re.compile(r"\bin turn \d", re.IGNORECASE)
+_TALE = re.compile(r"\b(?:in|to|until) turn \d", re.IGNORECASE)
 _WAS_AFTER = re.compile(
     r"^[\s\"”)]*(?:\w+\s+){0,2}?(?:no longer|not any ?more|any ?more|was|were|until|before|originally"
     r"|previously|has been (?:removed|replaced|cancelled|dropped)|had been|is gone|are gone)\b",
