@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from .actions import is_action
 from .tasks import TaskGraph, TaskNode
 
 _MEMBER_NAMES = frozenset(
@@ -65,8 +66,8 @@ def still_open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[s
     """What is still to do in some trees, parts first; and the tasks there that are known facts.
 
     A filled task is a fact, and so is an open one whose parts are people. A part with slots of its own is
-    still to be done; a whole task of which all is known, and when, counts as known here, unless it is due or
-    somebody's.
+    still to be done; a whole task of which all is known, and when, counts as known here, unless it is due,
+    somebody's, or called by what is to be done ('call mum').
     """
     left: dict[str, None] = {}
     known: set[str] = set()
@@ -82,6 +83,7 @@ def still_open(graph: TaskGraph, roots: Iterable[str]) -> tuple[list[str], set[s
                 and names.isdisjoint(_OF_DEEDS)
                 and not any(_BY.match(part.value or "") for part in parts)
                 and any(map(_WHEN.search, names))
+                and not is_action(node.title)
             )
         )
 

@@ -20,6 +20,11 @@ SPEAKER = frozenset(("i", "me", "myself", "we", "us", "ourselves"))
 """Words by which those who speak name themselves."""
 
 
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text: a set that reads as text."""
+    return frozenset(text.split())
+
+
 def fold(text: str) -> str:
     """A text without case, accents and variant forms ('Café' and 'CAFE' are the same)."""
     if text.isascii():
@@ -36,6 +41,7 @@ _VERBS = (
     ("drive", "drove driven"), ("tell", "told"), ("catch", "caught"), ("ring", "rang rung"),
     ("begin", "began begun"), ("choose", "chose chosen"), ("hide", "hidden"), ("tear", "torn"),
     ("wear", "worn"), ("lend", "lent"), ("spend", "spent"), ("teach", "taught"), ("keep", "kept"),
+    ("note", "noted"),
 )  # fmt: skip
 """Verbs with their past forms; none of these is a word of its own, as left, met and saw are."""
 _IRREGULAR = {past: verb for verb, pasts in _VERBS for past in pasts.split()}
@@ -68,7 +74,7 @@ def stem(word: str) -> str:
 
 
 def _without_e(word: str) -> str:
-    if len(word) > 3 and word.endswith("e"):
+    if len(word) > 3 and word.endswith("e") and word[:-1] not in STOP:  # notes are not 'not', canes no 'can'
         word = word[:-1]
     return f"{word[:-1]}i" if len(word) > 3 and word.endswith("y") else word
 

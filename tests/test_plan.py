@@ -626,7 +626,7 @@ SUPPER = after(
             "what was [S last day] of [T the supper]",
             "The last day has been 3 May since turn 2, and was not set before.",
         ),
-        ("list", "what does [P Ann] have", "The soup: assignee Ann. The tester is Ann."),
+        ("list", "what does [P Ann] have", "The soup: assignee Ann. The tester of the cake is Ann."),
         ("value", "[T the supper] is on [V 3 May], right?", "Yes, the last day is 3 May"),
         ("why", "why is there [T a cake]", "You did not say why"),
     ],

@@ -6,9 +6,9 @@ import re
 from typing import Literal
 
 from taskloom.agent.grounding.asking_first import only_asks
-from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import REMOVE
 from taskloom.agent.reading.gate import is_yes
+from taskloom.memory.words import word_set
 
 from .commands import command_of
 

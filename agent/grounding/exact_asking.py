@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.typed import names_a_type, type_of
-from taskloom.agent.language.wording import base, clip, word_set
+from taskloom.agent.language.wording import base, clip
 from taskloom.agent.language.words import content, singular, slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import has_former, is_member, is_person_slot
@@ -21,6 +21,7 @@ from taskloom.memory.operations import (
 )
 from taskloom.memory.present import bare_name
 from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import word_set
 from taskloom.memory.words import words as words_in
 
 from .exact_places import WHO_SLOTS, Doubt, Places, means_alike, name_words, says_all
@@ -76,6 +77,9 @@ class Asking(Places):
                 return
             if saying:
                 self._check(step, Question(kind="value", tasks=saying, about=asked.value))
+                return
+            if asked.kind == "list" and values.kind_of(asked.value) == "date":
+                self._check(step, Question(kind="value", about=asked.value))
                 return
         tasks, about, lacking = self._asked_of(step, node or within)
         about = about or (step.target if asked.kind in ("claim", "ever") else "")

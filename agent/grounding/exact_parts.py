@@ -10,7 +10,7 @@ from taskloom.agent.grounding.workspace import renewed
 from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.moving import shift_datetime
 from taskloom.agent.language.typed import type_named
-from taskloom.agent.language.wording import base, clip, join, word_set
+from taskloom.agent.language.wording import base, clip, join
 from taskloom.agent.language.words import content, slot_name
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.turn.steps import Detail, Step, StepPart
@@ -26,6 +26,7 @@ from taskloom.memory.operations import (
     is_part,
 )
 from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import word_set
 
 from .exact_places import Doubt, Places, name_words, says_all
 

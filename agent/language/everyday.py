@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from taskloom.memory.words import stem
+from taskloom.memory.actions import VERBS
+from taskloom.memory.words import stem, word_set
 
-from .wording import VERBS, word_set
 from .words import CHAT, CONTAINERS, DO, EVENTS, MOODS, PROJECTS, STOP
 
 _OPENERS = word_set(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from taskloom.memory.words import word_set
+
 from .everyday import EVERYDAY
-from .wording import word_set
 
 ONLY_ENGLISH = "I understand only English, so I changed nothing."
 WHO_I_AM = (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from taskloom.memory.words import word_set
+
 from .values import NUMBER_WORDS
-from .wording import word_set
 
 ALL = re.compile(
     r"\b(?:all|both|each|every\w*|rest|whole|others?|those|these|them|except|any\w*|nothing)\b", re.IGNORECASE

@@ -13,9 +13,8 @@ from collections.abc import Container, Iterable, Sequence
 from taskloom.memory.consolidate import Exchange
 from taskloom.memory.ranking import stems
 from taskloom.memory.records import Fact, record_id
-from taskloom.memory.words import STOP, fold
+from taskloom.memory.words import STOP, fold, word_set
 
-from .wording import word_set
 from .words import CONTAINERS, DO, EVENTS, MOODS
 
 SAID = "profile.said"

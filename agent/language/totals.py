@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
+from taskloom.memory.words import word_set
+
 from .values import number_of, with_number
-from .wording import word_set
 
 _FIGURE = re.compile(r"\d[\d.,]*\s?(?:k\b)?", re.IGNORECASE)
 _EACH = re.compile(

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from taskloom.memory.words import words
+from taskloom.memory.words import WEEKDAYS, word_set, words
 
 from . import values
-from .wording import word_set
 
 _DAYS = word_set(
     """mon monday mondays tue tues tuesday tuesdays wed weds wednesday wednesdays thu thur thurs thursday
@@ -65,6 +64,11 @@ _DAY_IN_WORDS = re.compile(
     rf"(?:on )?(?:the (?:{_RANK})|(?:the )?(?:{_RANK}) of (?:{_MONTHS})|(?:{_MONTHS}) (?:the )?(?:{_RANK}))",
     re.IGNORECASE,
 )  # 'the twelfth', 'twentieth of september'
+_DAY_OF_MONTH = re.compile(
+    r"(?:on )?(?:the )?(?:first|second|third|fourth|last|1st|2nd|3rd|4th) "
+    rf"(?:{'|'.join(WEEKDAYS)}|week|weekend)s? (?:in|of) (?:{_MONTHS}|(?:the|each|every|next|this) month)",
+    re.IGNORECASE,
+)  # 'the first Saturday in June'
 _IN_WEEKS = re.compile(
     rf"(?:on )?(?P<day>\w+) in (?:an?|\d+|{'|'.join(values.NUMBER_WORDS)}) (?:week|month)s?(?: time)?",
     re.IGNORECASE,
@@ -107,7 +111,7 @@ def kind_of(value: str, lead: str = "") -> str | None:
 def _is_day(text: str) -> bool:
     """Whether words are a day by its number or by weeks: 'the 3rd', 'the 15', 'friday in two weeks'."""
     by_number = r"(?:on )?(?:(?:the )?\d{1,2}(?:st|nd|rd|th)|the (?:[1-9]|[12]\d|3[01]))"
-    if re.fullmatch(by_number, text, re.IGNORECASE):
+    if re.fullmatch(by_number, text, re.IGNORECASE) or _DAY_OF_MONTH.fullmatch(text):
         return True
     weeks = _IN_WEEKS.fullmatch(text)
     return _DAY_IN_WORDS.fullmatch(text) is not None or (weeks is not None and weeks["day"].lower() in _DAYS)

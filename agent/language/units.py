@@ -44,5 +44,6 @@ def unit_in(text: str) -> tuple[str, str, Decimal] | None:
 
 def same_unit(text: str, amount: str) -> bool:
     """Whether a number is of minutes, hours, days, ... as an amount is: 8 nights and 'two nights'."""
-    units: Sequence[str] = re.findall(r"min|hour|hr|day|night|week|month|year", amount.lower())
-    return any(unit in text.lower() for unit in units) and number_of(text) is not None
+    said, other = (re.sub(r"(?<![a-z])nts?(?![a-z])", "nights", one.lower()) for one in (text, amount))
+    units: Sequence[str] = re.findall(r"min|hour|hr|day|night|week|month|year", other)
+    return any(unit in said for unit in units) and number_of(text) is not None

@@ -11,8 +11,10 @@ from itertools import accumulate
 from typing import Any
 from zlib import crc32
 
+from taskloom.memory.actions import SOME_NUMBER, is_action
 from taskloom.memory.records import now
 from taskloom.memory.tasks import BY_HAND, Revision
+from taskloom.memory.words import word_set
 
 NOT_UNDERSTOOD = (
     "I am not sure that I understood that, so I changed nothing. Could you say it in shorter sentences?"
@@ -23,35 +25,6 @@ DID_YOU_MEAN = "Did you mean: "  # begins what is proposed instead of done
 NOT_SAID = "You did not say this, so I ask first. Shall I "  # the same, where it does not stand in the words
 LEFT_OUT = "You did not say this, so I left it out: "  # the same, where something else is asked first
 
-
-def word_set(text: str) -> frozenset[str]:
-    """The words of a text: a set that reads as text."""
-    return frozenset(text.split())
-
-
-VERBS = word_set(
-    """add apply arrange ask assemble bake book bring build buy call cancel change charge check chop clean
-    clear collect compare confirm cook copy create cut decide deliver design do draft draw drive dry
-    edit feed fetch file fill find finish fix fly fold get give go grill hang help hire install invite
-    iron keep learn look mail make measure meet mix mow move order organise organize pack paint pay peel
-    pick plan plant play post practise prepare print publish put read register remind rent repair reply
-    research reserve return review ride rinse run sand save schedule scrub search sell send set sew ship
-    shop sign slice sort start stir study submit sweep take talk teach tell test tidy translate trim try
-    update upload vacuum visit walk wash water weed wipe withdraw wrap write"""
-)
-"""First words that make a title a thing to do ('mow the lawn') and not the name of a thing."""
-
-_ALSO_NOUNS = word_set(
-    """call change charge check clean clear cook cut design draft drive dry file fix fold grill help
-    iron look mail measure mix move order paint pay pick plan plant play post practise press print read
-    record rent repair research return review ride run sand sew ship shop sign sort start stir
-    study talk teach test tidy trim update visit walk wash water weed"""
-)
-_WITH_BOOKS = word_set(
-    "club group swap sale fair launch report list review shelf shop store signing exchange tour"
-)
-_WITH_ORDERS = word_set("of for from form forms number numbers list book confirmation in at with by and to")
-_OBJECT = word_set("for the a an my our your his her their and or all some up out in off to for with it them")
 
 _I_AM = re.compile(
     r"(?:I|we)(?:['’](?:m|re|ve)| am| are| have) (?:(?:got|going) to |got )?(?=\w)", re.IGNORECASE
@@ -68,7 +41,6 @@ _LONG = 48  # characters; a longer title that is a sentence is cut at its first 
 
 _YOURS = {"my": "your", "our": "your", "your": "your", "mine": "yours"}
 _DETERMINERS = word_set("the this that these those all every each some any no")
-_NUMBER = re.compile(r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
 
 
 def pick(options: Sequence[str], seed: str) -> str:
@@ -197,19 +169,6 @@ def pluralised(noun: str) -> str:
     return f"{noun}es" if re.search(r"(?:s|x|z|ch|sh)$", noun) else f"{noun}s"
 
 
-def is_action(title: str) -> bool:
-    """Whether a title says something to do: 'mow the lawn', 'submit', and not 'clear case', 'book club'."""
-    first, *rest = title.lower().replace(",", " and").split() or [""]
-    if first == "book":
-        return bool(rest) and rest[0] not in _WITH_BOOKS
-    if first == "order" and rest:
-        return rest[0] not in _WITH_ORDERS
-    if rest and first in VERBS and title.split()[1][:1].isupper():
-        return True  # 'call Dave'
-    counted = len(rest) > 1 and bool(_NUMBER.fullmatch(rest[0])) and plural(rest[1])  # 'study two dialogues'
-    return first in VERBS and (first not in _ALSO_NOUNS or counted or (bool(rest) and rest[0] in _OBJECT))
-
-
 @lru_cache(maxsize=16_384)
 def base(slot: str) -> str:
     """The last part of a dotted slot without its number: 'participant' of 'meeting.participant2'."""
@@ -259,7 +218,7 @@ def the(title: str) -> str:
         return title
     if is_action(title) or _is_doing(first, rest) or _says_when(low, rest) or _is_clause(title):
         return f'"{title}"'
-    if _NUMBER.match(title) and not rest:
+    if SOME_NUMBER.match(title) and not rest:
         return title
     if all(word[:1].isupper() and not _inner_capital(word) for word in title.split()):
         return title  # a name: Alice, John Doe
@@ -269,7 +228,7 @@ def the(title: str) -> str:
 def _is_doing(first: str, rest: str) -> bool:
     """Whether words say what somebody does: 'giving two talks', and not 'wedding for two'."""
     after = rest.partition(" ")[0].lower()
-    return len(first) > 4 and first.endswith("ing") and bool(after in _DOES or _NUMBER.match(rest))
+    return len(first) > 4 and first.endswith("ing") and bool(after in _DOES or SOME_NUMBER.match(rest))
 
 
 def _says_when(first: str, rest: str) -> bool:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
-from taskloom.agent.language.wording import base, spoken, word_set
+from taskloom.agent.language.wording import base, spoken
 from taskloom.agent.language.words import content
 from taskloom.agent.turn.schemas import TaskSchema
 from taskloom.memory.operations import Add, Clarify, Update, names
 from taskloom.memory.tasks import TaskGraph, TaskNode
+from taskloom.memory.words import word_set
 
 _EMPTY = word_set(
     """a an and another any are at be by for from get help her his i in is it me my need new of on or our plan

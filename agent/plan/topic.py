@@ -14,7 +14,7 @@ from itertools import islice
 
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.values import NUMBER_WORDS, spot
-from taskloom.agent.language.wording import is_action
+from taskloom.memory.actions import is_action
 from taskloom.memory.tasks import TaskGraph, TaskNode
 from taskloom.memory.words import STOP, words
 

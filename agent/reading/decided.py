@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from taskloom.agent.grounding.asking_first import describe_operations
 from taskloom.agent.grounding.exact import ground_exactly
-from taskloom.agent.language.wording import VERBS
 from taskloom.agent.language.words import content
 from taskloom.agent.recall.moments import Moment
 from taskloom.agent.recall.revising import VALUES, is_question, revised, value_for
 from taskloom.agent.turn.reading import Interpreter, View
 from taskloom.agent.turn.steps import Step
+from taskloom.memory.actions import VERBS
 from taskloom.memory.operations import Add, Check, Clarify, Operation, Update, apply
 from taskloom.memory.ranking import stems
 from taskloom.memory.scenes import render

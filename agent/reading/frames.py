@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from taskloom.agent.grounding.resolving.joining import head
 from taskloom.agent.grounding.resolving.resolver import Resolver
 from taskloom.agent.grounding.resolving.scoring import content
-from taskloom.agent.language.wording import word_set
 from taskloom.agent.plan.held import stems_in, tasks_with_stem
 from taskloom.agent.turn.reading import View
 from taskloom.memory.tasks import TaskNode
+from taskloom.memory.words import word_set
 
 from .spelling import written_out
 

@@ -14,10 +14,10 @@ from typing import Literal
 
 from taskloom.agent.language import values
 from taskloom.agent.language.foreign import asks_who, foreign
-from taskloom.agent.language.wording import word_set
 from taskloom.agent.turn.reading import Interpreter, Reading, View
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.operations import Add, Update
+from taskloom.memory.words import word_set
 
 Reader = Literal["auto", "model", "local"]
 

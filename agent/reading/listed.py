@@ -10,9 +10,9 @@ from functools import lru_cache
 from itertools import pairwise
 
 from taskloom.agent.language import values
-from taskloom.agent.language.wording import spoken, word_set
+from taskloom.agent.language.wording import spoken
 from taskloom.agent.turn.schemas import SlotSchema
-from taskloom.memory.words import fold, stem
+from taskloom.memory.words import fold, stem, word_set
 
 EXACT, NEARLY, PARTLY = 1.0, 0.8, 0.6
 """How well words fit a listed value: all of it, but for a letter, a word that only this value has."""

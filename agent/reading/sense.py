@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from taskloom.agent.language.referring import ALL, DEEDS, EXCEPTING, LEAVES, MOVES, RESTS
 from taskloom.agent.language.typed import kind_of, names_a_type
 from taskloom.agent.language.values import NUMBER_WORDS
-from taskloom.agent.language.wording import base, word_set
+from taskloom.agent.language.wording import base
 from taskloom.agent.turn.clauses import Clause
 from taskloom.memory.operations import Add, Inactivate, Link, Operation, Remove, Update, apply
 from taskloom.memory.tasks import TaskGraph
-from taskloom.memory.words import words
+from taskloom.memory.words import word_set, words
 
 _CORRECTED = re.compile(
     r"\b(?:no,? wait|wait,? no|scratch that|i mean(?:t)?|or rather|make that|nvm|never ?mind|or no)\b",

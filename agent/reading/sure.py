@@ -18,12 +18,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from taskloom.agent.language.typed import kind_of
-from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.turn.reading import View
 from taskloom.agent.turn.schemas import SlotSchema, TaskSchema
 from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.operations import Add, Update
+from taskloom.memory.words import word_set
 
 from .filling import Filling
 from .gate import NO_VALUE

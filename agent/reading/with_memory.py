@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from taskloom.agent.language.pointers import Reference, parse_reference
-from taskloom.agent.language.wording import is_action, the
+from taskloom.agent.language.wording import the
 from taskloom.agent.language.words import content
 from taskloom.agent.plan.kinds import kind_asked_for, offered_roots
 from taskloom.agent.recall.longterm import NEW
@@ -14,6 +14,7 @@ from taskloom.agent.recall.memory import Memory
 from taskloom.agent.recall.units import without_slots
 from taskloom.agent.turn.reading import Interpreter, Reading, View
 from taskloom.agent.turn.steps import Step
+from taskloom.memory.actions import is_action
 from taskloom.memory.records import IntentUnit
 from taskloom.memory.tasks import TaskGraph
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from taskloom.agent.language.wording import VERBS
+from taskloom.memory.actions import VERBS
 from taskloom.memory.ranking import Hit, stems
 from taskloom.memory.records import Evidence, Fact, Scene, now, record_id
 from taskloom.memory.scenes import Shown, clock, closure, linked

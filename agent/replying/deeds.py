@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from taskloom.agent.language.everyday import NOTES
-from taskloom.agent.language.wording import sentences, word_set
-from taskloom.memory.words import STOP, stem, words
+from taskloom.agent.language.wording import sentences
+from taskloom.memory.words import STOP, stem, word_set, words
 
 from .figures import number_of_words
 

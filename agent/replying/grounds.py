@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from taskloom.agent.language.everyday import GENERIC, PEOPLE
-from taskloom.agent.language.wording import base, is_action, sentences, spoken
+from taskloom.agent.language.wording import base, sentences, spoken
 from taskloom.agent.language.words import STOP
 from taskloom.agent.turn.brief import Brief
+from taskloom.memory.actions import is_action
 from taskloom.memory.claims import Answer
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import fold, stem, words

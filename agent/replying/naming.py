@@ -11,7 +11,6 @@ from taskloom.agent.language.values import kind_of
 from taskloom.agent.language.wording import (
     base,
     be,
-    is_action,
     join,
     pluralised,
     sentence,
@@ -19,11 +18,11 @@ from taskloom.agent.language.wording import (
     the,
     title_of,
     value_of,
-    word_set,
 )
+from taskloom.memory.actions import is_action
 from taskloom.memory.operations import is_part, names
 from taskloom.memory.tasks import TaskGraph, TaskNode
-from taskloom.memory.words import number_in
+from taskloom.memory.words import number_in, word_set
 
 MANY = 20
 """A longer list is cut, and says how long it is."""
@@ -102,12 +101,18 @@ class Names:
         return title_of(node)
 
     def full(self, node: TaskNode) -> str:
-        """A task in a sentence: with its article, and its whole where another task has the same title."""
+        """A task in a sentence: with its article, and its whole where it may be another one's.
+
+        So it is where another task has the same title, or where a value is of a part of a plan.
+        """
         if self.is_member(node) and node.value is not None:
             return the(value_of(node))
-        name = the(title_of(node))
-        if node.parent is not None and node.active and self._titles[node.title.lower()] > 1:
-            return f"{name} of {the(title_of(self.graph[node.parent]))}"
+        name, whole = the(title_of(node)), self.graph.get(node.parent or "")
+        if whole is None or not node.active:
+            return name
+        of_a_part = node.value is not None and whole.parent is not None
+        if of_a_part or self._titles[node.title.lower()] > 1:
+            return f"{name} of {the(title_of(whole))}"
         return name
 
     def is_plain(self, node: TaskNode) -> bool:

@@ -12,11 +12,9 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 from taskloom.agent.grounding.exact_places import ONE_OF_MANY, Doubt
-from taskloom.agent.language import values
 from taskloom.agent.language.typed import kind_of, names_a_type
-from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip, word_set
+from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip
 from taskloom.agent.language.words import slot_name
-from taskloom.agent.plan.held import tasks_named
 from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
@@ -48,10 +46,8 @@ from .spans import is_relative, lists_tasks, of_one_item, plain_clauses
 from .splitting import Splitting
 
 _OPEN = re.compile(r"\b(?:what|anything|which|who|how)\b", re.IGNORECASE)
-_SUBJECTS = word_set("i we you he she it they this that")
 _INVITED = re.compile(r"\binvit(?:e|es|ed|ing)\b", re.IGNORECASE)
 _ANOTHER = re.compile(r"(?:an?|another)\s", re.IGNORECASE)
-_COUNTED = re.compile(r"\s*(\S+)\s+((?:[^\W\d]|[ '’-])+)")
 _HAS = re.compile(
     r"\b(?:do|does|doing|brings?|bringing|takes?|taking|has|have|carr(?:y|ies)|handles?|gets?)\b",
     re.IGNORECASE,
@@ -314,7 +310,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         if not clause.all("VC"):
             (self._read_assign if clause.all("P") else self._read_add)(clause)
             return
-        clause = self._by_task(self._by_thing(clause))
+        clause = self._by_task(self.by_thing(clause))
         if clause.all("C") and not clause.all("V"):
             self._read_same(clause)
             return
@@ -356,21 +352,6 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         spans = (replace(span, role="T") if span in names else span for span in clause.mentions)
         return replace(clause, mentions=tuple(spans))
 
-    def _by_thing(self, clause: Clause) -> Clause:
-        """A clause of one value, 'make it 100 sausages', as about what it counts, where the plan has that."""
-        spans = clause.all("VTSIWOXP")
-        found = _COUNTED.fullmatch(spans[0].text) if len(spans) == 1 else None
-        if found is None or values.number_of(found[1]) is None or kind_of(spans[0].text) is not None:
-            return clause
-        node, said = self.which(found[2], slots=True), set(content(found[2]))
-        if node is None or not said <= set(content(f"{node.title} {node.value or ''}")):
-            return clause
-        number, thing = (
-            Mention(role, found[at], start=spans[0].start + found.start(at))
-            for at, role in ((1, "V"), (2, "T"))
-        )
-        return replace(clause, mentions=(number, thing))
-
     def _of_value(self, clause: Clause) -> TaskNode:
         """What a value is said of.
 
@@ -388,7 +369,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         pointed = not whole or (self.is_known(name) and _NO_NOUN.search(name))
         if node is None and name and pointed and len(self.graph.active):
             raise Doubt(f"I do not find “{name}” in the plan. What is {one(clause, 'V')} for?")
-        if not clause.all("TISWOX") and (subject := self._subject(clause)) is not None:
+        if not clause.all("TISWOX") and (subject := self.subject_named(clause)) is not None:
             return subject
         if node is None and clause.all("I"):
             node = self.which(one(clause, "I"), slots=True)
@@ -424,16 +405,6 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         """Whether a task has a value of the kind of one that it never had, which would be lost."""
         kind = kind_of(old)
         return kind is not None and any(kind_held(part) == kind for part in self.graph.parts(node.id))
-
-    def _subject(self, clause: Clause) -> TaskNode | None:
-        """What the unmarked words before a value name in full: 'the balloons are in the boot'."""
-        first = min(span.start for span in clause.all("VC"))
-        lead = words_outside(clause, "PE")[:first].lower()
-        if _SUBJECTS & set(re.findall(r"[a-z]+", lead)):
-            return None  # 'Peter just called, they can only on Saturday'
-        said = set(content(lead))
-        named = [node for node in tasks_named(self.graph, said) if set(content(node.title)) <= said]
-        return named[0] if len(named) == 1 else None
 
     def _read_yes(self, clause: Clause) -> None:
         if any(kind_of(span.text) is not None for span in clause.all("V")):

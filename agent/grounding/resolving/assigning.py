@@ -28,6 +28,9 @@ _WORK_OF = re.compile(
     re.IGNORECASE,
 )
 
+_HELPS = re.compile(
+    r"\b(?:help(?:s|ing)?|assist(?:s|ing)?|joins? in|lends? (?:a|\w+ a) hand)\b", re.IGNORECASE
+)
 _POINTS_AT_ONE = re.compile(r"it|that|this|them|those", re.IGNORECASE)
 _SEVERAL = frozenset(("them", "these", "those", "they"))
 _VERB_OF_HIS = re.compile(r"[a-z]{2,}s", re.IGNORECASE)
@@ -93,9 +96,21 @@ class Assigning(Owning):
                 raise Doubt(f"What does {people[0].value} do?")
             if people:
                 self.given.add(target.id)
-                self._act("set", task=target.id, details=tuple(people))
+                all_ = self._with_others(target, people) if _HELPS.search(clause.text) else people
+                self._act("set", task=target.id, details=tuple(all_))
             for told in self._details(clause):
                 self._set_one(target, told, clause, named=bool(clause.all("S")))
+
+    def _with_others(self, task: TaskNode, people: Sequence[Detail]) -> list[Detail]:
+        """Those who help with a task, beside those who have it already."""
+        held = [
+            one
+            for part in self.graph.parts(task.id)
+            if is_assignee(part)
+            for one in entries(part.value or "")
+        ]
+        names = list(dict.fromkeys((*held, *(who.value for who in people))))
+        return [Detail(slot="who", value=join(names, limit=len(names)))]
 
     def _with_days(self, clause: Clause) -> Clause:
         """A clause in which days that nothing in the plan is called are when somebody has something."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language.typed import kind_of
@@ -177,8 +178,18 @@ class Exchanges(Giving):
             not self.graph.parts(node.id) and set(content(node.title)) > set(content(old)) for node in titled
         )  # fmt: skip
 
+    def _misspelt(self, new: str) -> str:
+        """The one name in the plan that another is the right spelling of: 'Zahra with an h'; '' for none."""
+        held = {node.value or node.title for node in self.graph.active}
+        near = [name for name in held if name.lower() != new.lower() and len(name.split()) == 1]
+        close = get_close_matches(new.lower(), [name.lower() for name in near], cutoff=0.75)
+        return next(name for name in near if name.lower() == close[0]) if len(close) == 1 else ""
+
     def _instead(self, clause: Clause, new: str) -> None:
         """Something in the place of what was spoken of: a person for who has it, a value for its like."""
+        if kind_of(new) is None and (wrong := self._misspelt(new)):
+            self._act("replace", old=wrong, value=self._person(new))
+            return
         topic = self.topic()
         if topic is None:
             raise Doubt(f"What should {new} take the place of?")
@@ -193,6 +204,9 @@ class Exchanges(Giving):
         self._act("set", task=slot.id, value=new)
 
     def _read_rename(self, clause: Clause) -> None:
+        if set(one(clause, "TO").lower().split()) <= POINTING and self._misspelt(one(clause, "V")):
+            self._instead(clause, one(clause, "V"))
+            return
         node = self.resolve(one(clause, "TO"), slots=True, within=self.place(clause))
         if node is None:
             raise Doubt("What should have another name?")
@@ -203,9 +217,15 @@ class Exchanges(Giving):
         self._act("set", task=node.id, value=value)
 
     def _in_title(self, node: TaskNode, clause: Clause) -> bool:
-        """Whether a word of a title was exchanged: 'the grey tiles to green', 'yellow, not green'."""
+        """Whether a word of a title was exchanged: 'the grey tiles to green', 'yellow, not green'.
+
+        All of the title of an item where the new one is a noun by its form: 'change the bread to rolls'.
+        """
         new, old = one(clause, "V"), one(clause, "O")
         said = node.title.lower().split()
+        if len(said) == 1 and self._other_item(node, new, clause):
+            self._act("replace", task=node.id, old="", value=new)
+            return True
         if (
             not old
             and len(said) == 2
@@ -218,6 +238,13 @@ class Exchanges(Giving):
             return False
         self._act("replace", task=node.id, old=old, value=new)
         return True
+
+    def _other_item(self, node: TaskNode, new: str, clause: Clause) -> bool:
+        """Whether an item that is named becomes another one: several things, which are no quality of it."""
+        plural = new.endswith("s") and not new.endswith(("ss", "us", "is")) and kind_of(new) is None
+        plain = is_member(node) and node.value is None and not self.graph.parts(node.id)
+        named = content(one(clause, "T")) == content(node.title) and len(clause.mentions) == 2
+        return plural and plain and named and _TO.search(clause.text) is not None
 
     def _read_swap(self, clause: Clause) -> None:
         people, things = clause.all("P"), clause.all("T")

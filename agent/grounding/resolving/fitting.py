@@ -56,6 +56,9 @@ _CHANGED = re.compile(
     r"|extend|reduce|cut)\b",
     re.IGNORECASE,
 )
+_MOVED_TO = re.compile(
+    r"\b(?:move[ds]?|moving|shift(?:ed|s)?|put)\s+(?:us|it|that|this|them)\s+(?:in)?to\b", re.IGNORECASE
+)
 _ANOTHER = re.compile(
     r"\b(?:different|another|updat\w+|overwrite|alter\w*|wrong|correct(?:ed|ion)?|no longer)\b", re.IGNORECASE
 )
@@ -85,9 +88,25 @@ class Fitting(Hinting, Exact):
     def topic(self) -> TaskNode | None:
         """What is spoken of where nothing is named, by all signs of `topic` and the slots that are named."""
         topic = super().topic()
-        return (
-            self._having_slot(topic, self.clause) if topic is not None and self.clause is not None else topic
+        if topic is None or self.clause is None:
+            return topic
+        return self._moved_elsewhere(self._having_slot(topic, self.clause), self.clause)
+
+    def _moved_elsewhere(self, topic: TaskNode, clause: Clause) -> TaskNode:
+        """The topic; where it has no place, and all is moved to one, what has: 'they moved us to room 2'."""
+        told = clause.all("V")
+        elsewhere = clause.act == "set" and _MOVED_TO.search(clause.text) is not None
+        if not (elsewhere and told) or clause.all("SWIOX") or any(kind_of(one.text) for one in told):
+            return topic
+        places = (
+            key for name in ("place", "location") for key in self.graph.index(slot_titles).get(name, ())
         )
+        slots = [self.graph[key] for key in places if self.graph[key].active]
+        owners = list(dict.fromkeys(slot.parent for slot in slots if slot.parent))
+        if topic.id in owners or not owners:
+            return topic
+        lately = [self.task_of(self.graph[key]).id for key in self.focus if key in self.graph]
+        return self.graph[min(owners, key=lambda key: lately.index(key) if key in lately else len(lately))]
 
     def _having_slot(self, topic: TaskNode, clause: Clause) -> TaskNode:
         """The topic; where it has no slot of the name that must be there, the task that has one."""
@@ -212,7 +231,7 @@ class Fitting(Hinting, Exact):
         owner = self.task_of(node)
         if (slot := self._misfit(node, told, named=named)) is not None:
             node, told, named = owner, self._of_own_type(slot, told), True
-        number = re.fullmatch(r"[^\w]{0,3}\d[\d.,]*", told.value) or told.value.lower() in values.NUMBER_WORDS
+        number = _is_number(told.value)
         if owner.id != node.id and not named:
             held, new = kind_of(node.value or ""), kind_of(told.value)
             if number and held is None and (_NUMBERED.match(node.value or "") or kind_held(node) == "count"):
@@ -223,13 +242,10 @@ class Fitting(Hinting, Exact):
                 self._act("set", task=node.id, value=in_style(node.value or "", told.value))
                 return
         if (
-            number
-            and not named
+            not named
             and node.value is None
             and clause.act != "task"
-            and _counts(node.title)
-            and len(content(node.title)) > 1  # 'the couple' is none
-            and kind_of(told.value) == "count"
+            and _in_number_of(node.title, told.value)
         ):
             self._act("set", task=node.id, value=with_number(node.title, told.value))
             return
@@ -389,9 +405,23 @@ def _is_place(slot: TaskNode) -> bool:
     return bool(set(words(slot.title)) & PLACES)
 
 
-def _counts(title: str) -> bool:
-    """Whether a title begins with a number of things: '20 big jars'."""
-    return title[:1].isdigit() or title.split()[0].lower() in values.NUMBER_WORDS
+def _is_number(text: str) -> bool:
+    """Whether a value is only a number: '15', 'three hundred'."""
+    digits = re.fullmatch(r"[^\w]{0,3}\d[\d.,]*", text) is not None
+    spelt = set(re.findall(r"[^\W\d_]+", text.lower())) - {"and", "a", "thousand"}
+    return digits or (bool(spelt) and spelt <= values.NUMBER_WORDS.keys())
+
+
+def _in_number_of(title: str, value: str) -> bool:
+    """Whether a value takes the place of a number in a title: 15 in '20 big jars', 65 cm in '55 cm rail'.
+
+    'The couple' is no number of things.
+    """
+    counts = title[:1].isdigit() or title.split()[0].lower() in values.NUMBER_WORDS
+    if _is_number(value):
+        return counts and len(content(title)) > 1 and kind_of(value) == "count"
+    measure = re.fullmatch(r"\d[\d.,]* ?([^\W\d_]{1,12})", value)
+    return measure is not None and re.search(rf"\d ?{measure[1]}\b", title, re.IGNORECASE) is not None
 
 
 def with_number(text: str, number: str) -> str:

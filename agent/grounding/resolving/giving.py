@@ -9,7 +9,6 @@ from dataclasses import replace
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.typed import kind_of
-from taskloom.agent.language.wording import is_action, word_set
 from taskloom.agent.language.words import singular, slot_name
 from taskloom.agent.plan.held import stems_in, tasks_having
 from taskloom.agent.plan.outline import is_assignee
@@ -17,9 +16,10 @@ from taskloom.agent.plan.roles import is_fact, is_member, is_slot
 from taskloom.agent.plan.topic import kind_held, share_named
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail, Step
+from taskloom.memory.actions import is_action
 from taskloom.memory.present import bare_name, is_person
 from taskloom.memory.tasks import TaskNode
-from taskloom.memory.words import words
+from taskloom.memory.words import word_set, words
 
 from .people import SOMEBODY, People
 from .plain import (

@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from taskloom.agent.language.wording import word_set
+from taskloom.agent.language import values
+from taskloom.agent.language.typed import kind_of
 from taskloom.agent.plan.held import tasks_named, tasks_told_by
 from taskloom.agent.plan.roles import is_slot
 from taskloom.agent.plan.topic import kind_held, share_named
-from taskloom.agent.turn.clauses import Clause
+from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Step
 from taskloom.memory.tasks import TaskNode
-from taskloom.memory.words import words
+from taskloom.memory.words import word_set, words
 
 from .joining import Joining
-from .plain import one
+from .plain import one, words_outside
 from .scoring import POINTING, bare, content
 
 _THERE = ("set", "shift", "done", "hold", "remove", "reopen")  # acts on what is in the plan
 _CANCELLED = re.compile(r"\b(?:cancel\w*|call\w* \S* ?off)\b", re.IGNORECASE)
 _SEVERAL = word_set("both all each every")
 _OF_PLANS = ("set", "shift", "reopen")  # of these a plan is meant as a whole
+_COUNTED = re.compile(r"\s*(\S+)\s+((?:[^\W\d]|[ '’-])+)")
+_SUBJECTS = word_set("i we you he she it they this that")
 
 
 class Hinting(Joining):
@@ -125,6 +129,31 @@ class Hinting(Joining):
         named = set(content(one(clause, "TI"))) & set(content(node.title))
         timed = is_slot(node) and kind_held(node) in ("date", "time") and not named
         return timed and len(clause.mentions) == 1 and _CANCELLED.search(clause.text) is not None
+
+    def by_thing(self, clause: Clause) -> Clause:
+        """A clause of one value, 'make it 100 sausages', as about what it counts, where the plan has that."""
+        spans = clause.all("VTSIWOXP")
+        found = _COUNTED.fullmatch(spans[0].text) if len(spans) == 1 else None
+        if found is None or values.number_of(found[1]) is None or kind_of(spans[0].text) is not None:
+            return clause
+        node, said = self.which(found[2], slots=True), set(content(found[2]))
+        if node is None or not said <= set(content(f"{node.title} {node.value or ''}")):
+            return clause
+        number, thing = (
+            Mention(role, found[at], start=spans[0].start + found.start(at))
+            for at, role in ((1, "V"), (2, "T"))
+        )
+        return replace(clause, mentions=(number, thing))
+
+    def subject_named(self, clause: Clause) -> TaskNode | None:
+        """What the unmarked words before a value name in full: 'the balloons are in the boot'."""
+        first = min(span.start for span in clause.all("VC"))
+        lead = words_outside(clause, "PE")[:first].lower()
+        if _SUBJECTS & set(re.findall(r"[a-z]+", lead)):
+            return None  # 'Peter just called, they can only on Saturday'
+        said = set(content(lead))
+        named = [node for node in tasks_named(self.graph, said) if set(content(node.title)) <= said]
+        return named[0] if len(named) == 1 else None
 
 
 def _last_said(nodes: Sequence[TaskNode], stems: Sequence[str]) -> TaskNode:

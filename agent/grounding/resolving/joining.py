@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from taskloom.agent.language.typed import kind_of
-from taskloom.agent.language.wording import word_set
 from taskloom.agent.plan.held import alike, ends_of, stems_in, tasks_having
 from taskloom.agent.plan.roles import is_slot
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.memory.tasks import TaskNode
-from taskloom.memory.words import STOP, words
+from taskloom.memory.words import STOP, word_set, words
 
 from .resolver import Resolver
 from .scoring import bare, content

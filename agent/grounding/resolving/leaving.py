@@ -47,8 +47,9 @@ class Leaving(Owning):
         if clause.all("E") and (beside := self._all_but(clause)):
             self._act_on("remove", beside)
             return
-        if clause.all("P") and not clause.all("TIVSWE") and (gone := self._wherever(clause)):
-            self._act_on("remove", gone)
+        if clause.all("P") and not clause.all("TIVSWE") and (gone := self.wherever(clause)):
+            for node, name in gone:
+                self.leaves(node, name)
             return
         if plans := self._all_plans(clause):
             self._act_on("remove", plans)
@@ -71,22 +72,6 @@ class Leaving(Owning):
                 asked = f"Shall I cancel all of {self.describe(whole)}?"
                 raise Doubt(asked, ("yes",), (Remove(task=whole.id),))
         self._act_on("remove", self.but_for_others(found, clause.all("TIP")))
-
-    def _wherever(self, clause: Clause) -> list[TaskNode]:
-        """Where somebody is who leaves without a word of what: all lists of the plan, and what he has there.
-
-        [] where he is at one place only, or in several plans.
-        """
-        found, count = list[TaskNode](), len(clause.all("P"))
-        for span in clause.all("P"):
-            said = set(content(self._person(bare(span.text))))
-            found += [
-                node for node in self.graph.active
-                if (is_assignee(node) and said == set(content(node.value or "")))
-                or (is_member(node) and not is_slot(node) and said == set(content(node.title)))
-            ]  # fmt: skip
-        plans = {self.graph.root(node.id).id for node in found}
-        return found if len(plans) == 1 and len(found) > count else []
 
     def _all_but(self, clause: Clause) -> list[TaskNode]:
         """What leaves where all leaves but what is excepted (E), however it is called; [] where one is named.
@@ -190,18 +175,30 @@ class Leaving(Owning):
         return lately[:1]
 
     def _likewise(self, clause: Clause) -> bool:
-        """Whether a clause only names what is to leave, or is done, as what the message before named was."""
+        """Whether a clause only names what the same is true of as of what the message before named.
+
+        It leaves too, is done too, or has the same in the one slot that was given: 'Ann has the cake.' 'The
+        drinks too.'
+        """
         names = clause.all("TI")
         if not names or self.operations or _TOO.fullmatch(words_outside(clause, "TI").strip(" ,.!")) is None:
             return False
         last = [node for node in self.graph.values() if node.turn == self.view.turn - 1]
-        act = "done" if any(node.status == "done" for node in last) else "remove"
-        if not last or (act == "remove" and not all(node.op == "remove" for node in last)):
-            return False
         nodes = [self.which(bare(span.text)) for span in names]
-        if None in nodes:
+        found = [node for node in nodes if node is not None]
+        if not last or len(found) < len(nodes):
             return False
-        self._act_on(act, [node for node in nodes if node is not None])
+        if any(node.status == "done" for node in last):
+            self._act_on("done", found)
+        elif all(node.op == "remove" for node in last):
+            self._act_on("remove", found)
+        elif len(last) == 1 and is_slot(last[0]) and last[0].active and not any(map(is_slot, found)):
+            name = "who" if is_assignee(last[0]) else slot_name(last[0].title)
+            told = (Detail(slot=name, value=last[0].value or ""),)
+            for node in found:
+                self._act("set", task=node.id, details=told)
+        else:
+            return False
         return True
 
     def _read_done(self, clause: Clause) -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import hour, kind_of, misfits, names_a_type, type_named, type_of
-from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.held import slot_titles, slots_saying, stems_in
 from taskloom.agent.plan.outline import is_assignee
@@ -16,7 +15,7 @@ from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail
 from taskloom.memory.tasks import TaskNode
-from taskloom.memory.words import STOP, words
+from taskloom.memory.words import STOP, word_set, words
 
 from .fitting import OF_KIND, Fitting
 from .plain import right_before, words_outside
@@ -71,6 +70,10 @@ _GOING = re.compile(
     r"(?:\s+\w+)?\s+to\s+(?:the\s+)?$",
     re.IGNORECASE,
 )
+_CHANGED_TO = re.compile(
+    r"\b(?:chang|switch|swap|turn|upgrad|downgrad)(?:e[sd]?|ing|ed|s|ped|ping)?\b[^.;]*\b(?:in)?to\s+(?:the\s+|my\s+|our\s+)?$",
+    re.IGNORECASE,
+)  # what is changed to something goes nowhere
 _BY_VERB = tuple(
     (re.compile(rf"\b(?:{verb})\s+(?:the\s+)?$", re.IGNORECASE), slot)
     for verb, slot in (
@@ -367,6 +370,8 @@ def slot_by_words(before: str, value: str) -> str:
         return "participant"
     if re.search(r"\bin\s+$", before, re.IGNORECASE) and re.fullmatch(r"[A-Z][\w'’-]+", value):
         return "location"  # a town, as it is called where a request is taken apart
+    if _CHANGED_TO.search(before):
+        return "detail"
     if re.search(r"\b(?:at|in|to|near)\s+(?:the\s+|my\s+|our\s+)?$", before, re.IGNORECASE) or re.match(
         r"(?:at(?! (?:least|most)\b)|in|near)\s", value, re.IGNORECASE
     ):

@@ -24,7 +24,7 @@ from taskloom.memory.tasks import TaskNode
 from .fitting import changes
 from .giving import Giving
 from .people import SOMEBODY
-from .plain import one, one_of_several
+from .plain import one, one_of_several, right_before
 from .scoring import POINTING, bare, content
 
 
@@ -188,12 +188,33 @@ class Owning(Giving):
                     return False
                 left += [(node, name) for node in theirs]
         for node, name in left:
-            others = [one for one in entries(node.value or "") if not set(content(name)) <= set(content(one))]
-            if others and others != entries(node.value or ""):
-                self._act("set", task=node.id, value=join(others, limit=len(others)))
-            else:
-                self._act("remove", task=node.id)
+            self.leaves(node, name)
         return True
+
+    def leaves(self, node: TaskNode, name: str) -> None:
+        """Take somebody out of what he is or has: out of those who have it, where these are several."""
+        others = [one for one in entries(node.value or "") if not set(content(name)) <= set(content(one))]
+        if others and others != entries(node.value or ""):
+            self._act("set", task=node.id, value=join(others, limit=len(others)))
+        else:
+            self._act("remove", task=node.id)
+
+    def wherever(self, clause: Clause) -> list[tuple[TaskNode, str]]:
+        """Where who leaves without a word of what is: all lists of the plan, and what he has there; his name.
+
+        [] where he is at one place only, or in several plans.
+        """
+        found, count = list[tuple[TaskNode, str]](), len(clause.all("P"))
+        for span in clause.all("P"):
+            name = self._person(bare(span.text))
+            said = set(content(name))
+            found += [
+                (node, name) for node in self.graph.active
+                if (is_assignee(node) and any(said == set(content(one)) for one in entries(node.value or "")))
+                or (is_member(node) and not is_slot(node) and said == set(content(node.title)))
+            ]  # fmt: skip
+        plans = {self.graph.root(node.id).id for node, _ in found}
+        return found if len(plans) == 1 and len(found) > count else []
 
     def _is_of(self, node: TaskNode, name: str) -> bool:
         """Whether a node says that somebody has something or is in a list."""
@@ -365,11 +386,14 @@ class Owning(Giving):
     def _as_item(self, clause: Clause) -> Clause:
         """A clause that adds only something (T) that is not there yet: it is an item of what is spoken of."""
         things = clause.all("T")
-        if len(things) != 1 or clause.all("IPVSW") or self.best(bare(things[0].text)) is None:
+        if len(things) != 1 or clause.all("IPSW") or self.best(bare(things[0].text)) is None:
+            return clause
+        if not all(right_before(clause, amount, things[0]) for amount in clause.all("V")):
             return clause
         if self._container() is None or self.which(bare(things[0].text)) is not None:
             return clause
-        return replace(clause, mentions=tuple(replace(span, role="I") for span in clause.mentions))
+        spans = (replace(span, role="I") if span in things else span for span in clause.mentions)
+        return replace(clause, mentions=tuple(spans))
 
     def _list_named(self, name: str, owner: TaskNode | None) -> TaskNode:
         """The list of that name in a task, made where there is none."""

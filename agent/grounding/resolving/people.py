@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from taskloom.agent.grounding.exact_places import Doubt
-from taskloom.agent.language.wording import word_set
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail
+from taskloom.memory.words import word_set
 
 from .naming import Naming
 from .scoring import bare

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from taskloom.agent.language import values as numbers
 from taskloom.agent.language.typed import kind_of
-from taskloom.agent.language.wording import word_set
 from taskloom.agent.language.words import singular
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail
+from taskloom.memory.words import word_set
 
 from .scoring import POINTING, bare, content
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from taskloom.agent.grounding.exact_places import says_all
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.held import stems_in, tasks_having
@@ -15,11 +14,10 @@ from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Asked, Detail
 from taskloom.memory.claims import DONE, READY, TOTAL
-from taskloom.memory.present import bare_name, is_person
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
-from .asked_slots import AskedSlots
+from .asked_many import OF_MANY, AskedMany, on_day
 from .giving import NOUNS
 from .naming import ASKED_FOR
 from .plain import one, words_outside
@@ -67,7 +65,6 @@ _NOBODY = re.compile(
 )
 _ALL_OF_IT = re.compile(r"\b(?:all of (?:it|that|this|them)|it all|everything)\b", re.IGNORECASE)
 _SUPPOSES = re.compile(r"\b(?:right|correct|true)\b\W*$|,\s*(?:no|yes|eh|is ?n['’]t it)\W*$", re.IGNORECASE)
-_OF_MANY = ("list", "left", "next", "summary", "status")
 _OF_LINKS = ("needs", "dependents", "status", "left", "next", "list")
 _OF_EACH = ("value", "before", "history", "who", "status")
 _KIND_OF_SLOT = {"price": ("amount", "count"), "deadline": ("date", "deadline")}
@@ -95,11 +92,13 @@ _OF_TOPIC = ["value", "who", "why", "before", "history", "claim", "status", "nee
 _GOING_ON = re.compile(r"\b(?:when|where|how)(?:['’]?s| is| are)\b", re.IGNORECASE)  # 'when is he coming'
 
 
-class Questions(AskedSlots):
+class Questions(AskedMany):
     """What the user asks."""
 
     def _read_ask(self, clause: Clause) -> None:
         kind = clause.act.removeprefix("ask.")
+        if kind in OF_MANY and self._ask_done(clause):
+            return
         if kind == "count":
             self._read_count(clause)
             return
@@ -117,7 +116,7 @@ class Questions(AskedSlots):
             kind = "claim"  # 'it never was' supposes something, and has no yes
         if kind == "value" and clause.all("V") and _SUPPOSES.search(clause.text):
             kind = "claim"
-        for part in _each_asked(clause, kind):
+        for part in _each_asked(on_day(clause) if kind in OF_MANY else clause, kind):
             self._ask_one(part, kind)
 
     def _ask_one(self, clause: Clause, kind: str) -> None:
@@ -159,10 +158,10 @@ class Questions(AskedSlots):
     ) -> tuple[TaskNode | None, str, str | None]:
         """What a question is about, its name and the value it supposes; of a person nothing is named."""
         past = kind in ("before", "history", "ever", "why", "claim", "dependents")
-        if kind in _OF_MANY and value is None and name and (kind_of(name) == "date" or self._has_tasks(name)):
+        if kind in OF_MANY and value is None and name and (kind_of(name) == "date" or self._has_tasks(name)):
             return self.place(clause) if clause.all("W") else None, "", self._person(name)
         if (
-            kind in _OF_MANY
+            kind in OF_MANY
             and value
             and self._has_tasks(value, alone=True)
             and (not clause.all("TISW") or (not clause.all("ISW") and set(words(name)) <= _WHAT_HE_HAS))
@@ -299,30 +298,6 @@ class Questions(AskedSlots):
         root = self.graph.root(topic.id) if topic is not None else None
         return root is not None and said <= stems_in(root).own and not any(map(is_slot, having))
 
-    def _without_anybody(self, node: TaskNode | None) -> list[TaskNode]:
-        """What is to be done in a task, or its plan, that nobody has: at most a few."""
-        whole = node or self.topic()
-        for one_ in (whole, *self.graph.ancestors(whole.id)) if whole is not None else ():
-            held = [
-                part for part in self.listed(one_) if part.status == "open" and not is_person(bare_name(part))
-            ]
-            if len(held) > 1:
-                return [part for part in held if not any(map(is_assignee, self.graph.parts(part.id)))][:6]
-        return []
-
-    def _ask_people(self, name: str) -> None:
-        """Who does something that is nowhere in the plan: says so, and who does what there."""
-        topic = self.topic()
-        if name and not set(name.lower().split()) <= POINTING:
-            self._act("ask", slot=name, asked=Asked(kind="value"))
-        if topic is None:
-            return
-        root = self.graph.root(topic.id)
-        if any(is_assignee(one) for one in self.graph.subtree(root.id)):
-            self._act("ask", task=root.id, slot="who", asked=Asked(kind="value"))
-        elif self.listed(topic):
-            self._act("ask", task=topic.id, asked=Asked(kind="list"))
-
     def _slot_named(self, name: str) -> str:
         """A slot's name as the plan has it: 'van' of 'van cost', where there is a van and no 'van cost'."""
         shorter = _OF_A_THING.sub("", name)
@@ -335,11 +310,6 @@ class Questions(AskedSlots):
         return any(
             said == set(content(node.title)) for node in tasks_having(self.graph, said) if is_slot(node)
         )
-
-    def _list_asked(self, name: str, owner: TaskNode | None) -> TaskNode | None:
-        """The list of a name, in a task where one is named."""
-        found = self.which(name, within=owner) or self.which(name)
-        return found if found is not None and self.listed(found) else None
 
     def _slot_asked(
         self, node: TaskNode, slot: str | None, kind: str, clause: Clause
@@ -378,7 +348,7 @@ class Questions(AskedSlots):
             return self.task_of(node)
         if kind in _OF_LINKS and is_slot(node) and not (kind == "status" and node.status == "done"):
             return self.task_of(node)  # what somebody waits for is what his task does
-        if kind in _OF_MANY and not named:
+        if kind in OF_MANY and not named:
             while node.parent and not self.listed(node):
                 node = self.graph[node.parent]
         return node
@@ -399,20 +369,6 @@ class Questions(AskedSlots):
     def _dependents(self, node: TaskNode) -> bool:
         """Whether something waits for a task."""
         return any(self.graph[key].active for key in self.graph.dependents.get(node.id, ()))
-
-    def _has_tasks(self, name: str, *, alone: bool = False) -> bool:
-        """Whether words are somebody who has something to do, and no task.
-
-        alone: they may also be a day on which something is.
-        """
-        if alone and kind_of(name) == "date":
-            return any(is_slot(node) and says_all(node.value or "", name) for node in self.graph.active)
-        who = self._person(name)
-        said = set(content(name))
-        titled = any(said == set(content(node.title)) for node in tasks_having(self.graph, said))
-        return not titled and any(
-            is_assignee(node) and says_all(node.value or "", who) for node in self.graph.active
-        )
 
     def _asked_about(self, clause: Clause, kind: str, name: str, *, gone: bool | None) -> TaskNode | None:
         """What a question is about."""

@@ -15,7 +15,6 @@ from functools import lru_cache
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.grounding.workspace import Ground
 from taskloom.agent.language.values import number_of
-from taskloom.agent.language.wording import word_set
 from taskloom.agent.plan.held import (
     alike,
     candidates_by_stems,
@@ -29,7 +28,7 @@ from taskloom.agent.plan.roles import is_slot
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.reading import View
 from taskloom.memory.tasks import TaskGraph, TaskNode
-from taskloom.memory.words import STOP, words
+from taskloom.memory.words import STOP, word_set, words
 
 POINTING = word_set(
     """it that this them they these those he she him her we us i me same here there its their theirs ours the

@@ -17,53 +17,25 @@ from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
 from taskloom.agent.plan.topic import kind_held
-from taskloom.agent.turn.clauses import Clause, Mention
+from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
+from .amounts import MEASURE, MORE, change, counted_thing, each_amount, multiplies
 from .giving import Giving
-from .plain import one, right_before, words_outside
+from .plain import one, words_outside
 from .scoring import POINTING, bare, content
 
-_LESS = re.compile(
-    r"\b(?:earlier|sooner|less|fewer|off|down|cheaper|shorter|minus|forward|ahead|prepone\w*|reduc\w*|cut|knock"
-    r"|drop\w*|shave|trim|lower|smaller|diminish\w*|decreas\w*|deduct\w*|subtract\w*"
-    r"|advanc\w*|(?:bring|mov)\w* \S+ up(?= )(?! to)|short\w*)\b",
-    re.IGNORECASE,
-)
-_MORE = re.compile(r"\b(?:later|more|longer|extra|another|additional)\b", re.IGNORECASE)
-_MEASURE = re.compile(
-    r"\b(?:earlier|later|sooner|more|less|fewer|extra|longer|shorter|another|additional|further|back|forward|by|up"
-    r"|down|on top|off|a?head)\b",
-    re.IGNORECASE,
-)
 _RANGE = re.compile(r"(.*?\d\S*)(\s*(?:-|–|\bto\b|\buntil\b|\btill?\b)\s*)(\S.*)", re.IGNORECASE)
 _ENDS = re.compile(r"\b(?:longer|shorter|ends?|ending|finish\w*|until|stay\w*)\b", re.IGNORECASE)
 _LENGTHS = re.compile(r"\b(?:longer|shorter|extend\w*|ends?|ending|finish\w*)\b", re.IGNORECASE)
 _STARTS = re.compile(r"\b(?:starts?|starting|begins?|beginning|opens?|opening)\b", re.IGNORECASE)
-_TWICE, _HALF = (
-    re.compile(r"\b(?:doubl\w+|twice)\b", re.IGNORECASE),
-    re.compile(r"\b(?:halv\w+|half (?:of|the|as)|(?:in|by) half)\b", re.IGNORECASE),
-)
-
-
-_TIMES = re.compile(
-    r"\b(?:(tripl\w+|trebl\w+|three times (?:as|the))|quadrupl\w+|four times (?:as|the))\b", re.IGNORECASE
-)
-_AS_MUCH = re.compile(r"\b(?:again|once more) as (?:much|many)\b", re.IGNORECASE)
-_HALF_MORE = re.compile(
-    r"\b(?:the )?half (?:again|as (?:much|many|long|big)(?: [\w ]{1,30}?)? again)\b", re.IGNORECASE
-)
-_MORE_OF = re.compile(r"\b(?:more|up|higher|raise\w*|increase\w*|add\w*|longer)\b", re.IGNORECASE)
-_TAKEN = re.compile(r"\s*(?:\w+\s+)?from\b|\s*before\b", re.IGNORECASE)
-_PAUSE = re.compile(r"[,;:.!?()](?=\s)|\s[-–]\s")
 _LATER = re.compile(
     r"\b(?:later|earlier|sooner|back|forward|push\w*|postpone\w*|mov(?:es?|ed|ing)|sli[dp]\w*)\b",
     re.IGNORECASE,
 )
-_PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0.1}
-_PART = re.compile(rf"(?:(?:in|by)\s+)?(?:an?\s+)?({'|'.join(_PARTS)})", re.IGNORECASE)
+_EACH = re.compile(r"(?:each|both|all)(?: of (?:them|these|those))?|each one|them all", re.IGNORECASE)
 _PLAIN_NAMES = frozenset(("time", "date", "number", "quantity"))
 _QUANTITIES = frozenset(words("amount number quantity count"))
 _CLOCKED = frozenset(
@@ -78,7 +50,6 @@ _TIMES_AND_SUMS = frozenset(
     )
 )
 """Names of times and sums that a plan may hold under another one."""
-_IN_WORDS = re.compile(rf"(?:{'|'.join(values.NUMBER_WORDS)})\b.*\b(?:hundred|thousand)\b", re.IGNORECASE)
 _NUMBER = re.compile(rf"[\d.,£$€]+|\b(?:{'|'.join(values.NUMBER_WORDS)}|an?|one|couple of)\b", re.IGNORECASE)
 
 
@@ -88,13 +59,27 @@ class Shifting(Giving):
     moved_by: tuple[str, str] | None = None
 
     def _read_shift(self, clause: Clause) -> None:
-        for part in _each_amount(clause):
+        for part in each_amount(clause):
             plain = one(part, "V")
-            moves = values.duration_of(plain) or _MEASURE.search(part.text) or _multiplies(plain)
+            moves = values.duration_of(plain) or MEASURE.search(part.text) or multiplies(plain)
             if part is not clause and not moves:
                 self.read(replace(part, act="set"))  # 'they moved us to pitch 2, and an hour later'
             else:
                 self._shift_one(part)
+
+    def _shift_each(self, clause: Clause, sign: str, amount: str) -> bool:
+        """Change each of several numbers of one name that were told last: 'ten more of each'."""
+        last = [
+            slot for slot in self.graph.active
+            if slot.turn == self.view.turn - 1 and slot.value and kind_held(slot) in ("count", "amount")
+        ]  # fmt: skip
+        same = len({slot_name(slot.title) for slot in last}) == 1 and len(last) > 1
+        if not (same and _EACH.fullmatch(one(clause, "T"))) or values.duration_of(amount) is not None:
+            return False
+        for slot in last:
+            if (new := values.shift_number(slot.value or "", sign, amount)) is not None:
+                self._moved(slot, new)
+        return True
 
     def _shift_all(self, clause: Clause, sign: str, amount: str) -> bool:
         """Move every date or time of all that is there: 'everything two days later'."""
@@ -115,7 +100,9 @@ class Shifting(Giving):
 
     def _shift_one(self, clause: Clause) -> None:
         value = one(clause, "V") or one(clause, "I")
-        if self._shift_all(clause, *_change(clause, value)):
+        if self._shift_each(clause, *change(clause, value)) or self._shift_all(
+            clause, *change(clause, value)
+        ):
             return
         node = self._shifting(clause)
         lead = clause.text[: next((m.start for m in clause.all("VI")), 0)]
@@ -126,7 +113,7 @@ class Shifting(Giving):
             self._set_one(node, Detail(slot=kind_of(value) or "detail", value=value), clause, named=False)
             return
         sign, amount = self._change_said(clause, value)
-        if (thing := _counted_thing(clause)) and values.number_of(amount) == values.number_of(value):
+        if (thing := counted_thing(clause)) and values.number_of(amount) == values.number_of(value):
             amount = f"{amount} {thing}"  # 'one more lesson' is none of its price
             if self._in_value(node, thing, sign, amount):
                 return
@@ -158,7 +145,7 @@ class Shifting(Giving):
         Raises:
             Doubt: it changed nothing before.
         """
-        sign, amount = _change(clause, value)
+        sign, amount = change(clause, value)
         if re.fullmatch(r"1 (?:the )?same", amount):
             if self.moved_by is None:
                 raise Doubt("By how much?")
@@ -174,7 +161,7 @@ class Shifting(Giving):
         """
         node = self.resolve(one(clause, "T"), slots=True, within=self.place(clause))
         amount = one(clause, "V")
-        counted = values.duration_of(amount) is None and (_counted_thing(clause) or _MORE.search(amount))
+        counted = values.duration_of(amount) is None and (counted_thing(clause) or MORE.search(amount))
         for name in () if counted else (one(clause, "T") if node is None else "", one(clause, "S")):
             if name and self._is_unknown(name):
                 raise Doubt(clarifications.NOT_FOUND_TO_CHANGE(words=bare(name)))
@@ -255,11 +242,11 @@ class Shifting(Giving):
         owner = self.task_of(node)
         named = set(content(one(clause, "TS")))
         slots = [
-            part for part in self.graph.parts(owner.id)
+            _in_figures(part) for part in self.graph.parts(owner.id)
             if part.value is not None and not is_member(part) and not is_assignee(part)
         ]  # fmt: skip
         if node.id != owner.id and named & set(words(node.title)):
-            slots = [node]
+            slots = [_in_figures(node)]
         by = values.duration_of(amount) if sign != "*" else None
         can: list[tuple[TaskNode, str]] = []
         for slot in slots:
@@ -321,73 +308,11 @@ def _is_counted(node: TaskNode, name: str, amount: str) -> bool:
     return set(content(name)) == set(content(rest)) and values.number_of(amount) is not None
 
 
-def _each_amount(clause: Clause) -> list[Clause]:
-    """A clause for each thing that changes: 'doors and start half an hour', 'two packs, twice the price'."""
-    amounts, things = clause.all("V"), sorted((*clause.all("T"), *clause.all("S")), key=lambda m: m.start)
-    rest = tuple(m for m in clause.mentions if m.role not in "VTS")
-    if len(amounts) > 1 and len(things) == len(amounts):
-        pairs = list(zip(amounts, things, strict=True))
-    elif len(amounts) == 1 and len(clause.all("T")) > 1 and not clause.all("S"):
-        pairs = [(amounts[0], thing) for thing in things]
-    elif len(amounts) > 1 and len(things) < 2 and all(map(_is_amount, amounts)):
-        starts = [0, *(amount.start for amount in amounts[1:])]
-        texts = [clause.text[:end] for end in (*starts[1:], None)]
-        return [
-            replace(clause, text=" " * start + text[start:], mentions=(*rest, *things, amount))
-            for start, text, amount in zip(starts, texts, amounts, strict=True)
-        ]
-    else:
-        return [clause]
-    return [replace(clause, mentions=(*rest, *pair)) for pair in pairs]
-
-
-def _is_amount(value: Mention) -> bool:
-    return values.number_of(value.text) is not None or values.duration_of(value.text) is not None
-
-
-def _change(clause: Clause, value: str) -> tuple[str, str]:
-    """The sign and the amount of a change, by the words of its part of the clause."""
-    plain = _MEASURE.sub("", value).strip()
-    in_full = re.sub(r"^(?:an? )?(?=(?:hundred|thousand) and )", "one ", plain, flags=re.IGNORECASE)
-    spoken = in_full if _IN_WORDS.match(in_full) else parse_measure(plain) or "1"
-    start = next((m.start for m in clause.all("VI")), 0)
-    rest = re.sub(r",{2,}", lambda found: "x" * len(found[0]), words_outside(clause, "TSW"))
-    before, after = _PAUSE.split(rest[:start])[-1], rest[start + len(value) :]
-    near = f"{before}{value} {_PAUSE.split(after)[0]}"
-    if _HALF_MORE.search(near):
-        return "*", "1.5"
-    if _TWICE.search(near) or (_AS_MUCH.search(near)):
-        return "*", "2"
-    if times := _TIMES.search(near):
-        return "*", "3" if times[1] else "4"
-    half = _HALF.search(near) and not re.search(r"half an?\b", value)
-    if half or _PART.fullmatch(spoken.strip()) is not None:
-        part = 0.5 if half else _PARTS[(_PART.fullmatch(spoken.strip()) or [""])[1].lower()]
-        return "*", f"{part if half else 1 + part if _MORE_OF.search(near) else 1 - part:g}"
-    less = _LESS.search(near) or re.search(r"\bbefore\b", value) or _TAKEN.match(after)
-    return ("-" if less and not _MORE.search(value) else "+"), _plain(spoken)
-
-
-def _counted_thing(clause: Clause) -> str:
-    """The thing that an amount stands right before: 'lesson' of 'one more lesson'; '' for none."""
-    value, things = next(iter(clause.all("V")), None), clause.all("TS")
-    if value is None or kind_of(value.text) not in (None, "count"):
-        return ""
-    return next((bare(thing.text) for thing in things if right_before(clause, value, thing)), "")
-
-
-def _plain(amount: str) -> str:
-    """An amount with its number in figures: 'half a kilo' is 0.5 kilo, 'a page' 1 page."""
-    if _IN_WORDS.match(amount) and (number := values.number_of(amount)) is not None:
-        return values.with_number(amount, number)  # 'three hundred and fifty'
-    amount = re.sub(r"^half(?: an?)?\s+", "0.5 ", amount.strip(), flags=re.IGNORECASE)
-    amount = re.sub(r"^an?\s+(?=(?:hundred|thousand)\b)", "", amount, flags=re.IGNORECASE)
-    amount = re.sub(r"^(?:an?|one)\s+", "1 ", amount, flags=re.IGNORECASE).replace("%", " percent")
-    amount = re.sub(r"\bper cent\b", "percent", amount, flags=re.IGNORECASE)
-    scaled = re.fullmatch(r"(?:(\S+)\s+)?(hundred|thousand)\b(.*)", amount, re.IGNORECASE)
-    if scaled is not None and (number := values.number_of(scaled[1] or "1")) is not None:
-        amount = f"{number * (1000 if scaled[2].lower() == 'thousand' else 100):f}{scaled[3]}"
-    return amount if values.number_of(amount) is not None else f"1 {amount}"
+def _in_figures(slot: TaskNode) -> TaskNode:
+    """A slot with its value in figures where no number stands in it: a fiver is 5 pounds."""
+    value = slot.value or ""
+    plain = parse_measure(value)
+    return slot if plain == value or values.number_of(value) else slot.model_copy(update={"value": plain})
 
 
 def _in_unit_of(slot: TaskNode, amount: str) -> str:
@@ -395,13 +320,6 @@ def _in_unit_of(slot: TaskNode, amount: str) -> str:
     if kind_held(slot) == "amount" or set(words(slot.title)) & _PRICES:
         amount = as_price(amount)
     return in_unit_of(slot.value or "", amount)
-
-
-def _multiplies(amount: str) -> bool:
-    """Whether an amount is a factor: 'double', 'half', 'three times the'."""
-    return any(form.match(amount) for form in (_TWICE, _TIMES, _HALF_MORE, _AS_MUCH)) or bool(
-        _PART.fullmatch(amount)
-    )
 
 
 def _meant_by(

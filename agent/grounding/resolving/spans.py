@@ -9,8 +9,8 @@ from itertools import pairwise, zip_longest
 
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.values import NUMBER_WORDS
-from taskloom.agent.language.wording import is_action
 from taskloom.agent.turn.clauses import Clause, Mention
+from taskloom.memory.actions import is_action
 
 from .plain import each_kind, split_by_thing, tidy, words_outside
 from .scoring import bare
