@@ -176,10 +176,16 @@ def _others(part: StepPart, members: Sequence[TaskNode]) -> tuple[Detail, ...]:
     return (Detail(slot="assignee", value=join(left)),) if left else ()
 
 
+_LED = re.compile(r"(?:till?|until|by|from|around|about)\s+", re.IGNORECASE)
+
+
 def shift_text(text: str, sign: str, amount: str, now: datetime) -> str | None:
     """A text with its date, time or number changed by an amount; None where that has no meaning."""
     if sign == "*" or values.duration_of(amount) is None:
         return values.shift_number(text, sign, amount)
+    if led := _LED.match(text):  # 'til 9'
+        new = shift_text(text[led.end() :], sign, amount, now)
+        return None if new is None else text[: led.end()] + new
     if (new := shift_datetime(text, sign, amount, now)) is not None:
         return new
     unit = re.search(r"min|hour|hr|day|night|week|month|year", amount.lower())

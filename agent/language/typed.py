@@ -146,7 +146,9 @@ def _is_time(text: str, lead: str) -> bool:
 
 
 def hour(text: str) -> bool:
-    """Whether a text is a bare number that may be an hour: '7', '0730'."""
+    """Whether a text is a bare number that may be an hour: '7', '0730', 'eleven'."""
+    if 0 < values.NUMBER_WORDS.get(text.strip(" .,!?").lower(), 0) < 13:
+        return True
     found = re.fullmatch(r"(\d{1,2}?)([0-5]\d)?", text.strip(" .,!?"))
     return found is not None and int(found[1]) <= 24 and (found[2] is None or len(found[0]) == 4)
 
@@ -157,6 +159,7 @@ def parse_measure(text: str) -> str:
     text = re.sub(r"\bthree[- ]quarters of an hour\b", "45 minutes", text, flags=re.IGNORECASE)
     text = re.sub(r"\b(?:a )?quarter (?:of an |of )?hour\b", "15 minutes", text, flags=re.IGNORECASE)
     text = re.sub(r"\ba thousand\b", "1000", text, flags=re.IGNORECASE)
+    text = _AND_A_HALF.sub(lambda found: f"{values.number_of(found[1])}.5", text)
     text = _AND_COINS.sub(_with_coins, text)
     text = re.sub(r"\b(?:a )?fiver\b", "5 pounds", text, flags=re.IGNORECASE)
     return re.sub(r"\b(?:a )?tenner\b", "10 pounds", text, flags=re.IGNORECASE)
@@ -166,6 +169,7 @@ _TENS = "|".join(
     word for word, number in values.NUMBER_WORDS.items() if 10 <= number < 100 and word != "dozen"
 )
 _ONES = "|".join(word for word, number in values.NUMBER_WORDS.items() if 0 < number < 10 and word != "couple")
+_AND_A_HALF = re.compile(rf"\b(\d+|{'|'.join(values.NUMBER_WORDS)}) and a half\b(?! hours?)", re.IGNORECASE)
 _AND_COINS = re.compile(
     rf"\b(an?|\d+|{'|'.join(values.NUMBER_WORDS)}) (pound|quid|euro|dollar|buck)s? "
     rf"(\d\d|(?:{_TENS})(?:[ -](?:{_ONES}))?)\b",

@@ -225,7 +225,15 @@ def kind_of(text: str) -> Kind | None:
     return None
 
 
-_SCALES = {"lakh": 10**5, "lac": 10**5, "crore": 10**7, "thousand": 10**3, "million": 10**6, "k": 10**3}
+_SCALES = {
+    "lakh": 10**5,
+    "lac": 10**5,
+    "crore": 10**7,
+    "thousand": 10**3,
+    "million": 10**6,
+    "grand": 10**3,
+    "k": 10**3,
+}
 _SCALED = re.compile(rf"(\d[\d,]*(?:\.\d+)?)(\s?)({'|'.join(_SCALES)})s?\b", re.IGNORECASE)
 _MILLIONS = re.compile(
     r"(\d[\d,]*(?:\.\d+)?)()(m)\b", re.IGNORECASE

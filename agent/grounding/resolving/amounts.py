@@ -31,7 +31,7 @@ _TWICE, _HALF = (
 
 
 _TIMES = re.compile(
-    r"\b(?:(tripl\w+|trebl\w+|three times (?:as|the))|quadrupl\w+|four times (?:as|the))\b", re.IGNORECASE
+    r"\b(?:(tripp?l\w+|trebl\w+|three times (?:as|the))|quadrupl\w+|four times (?:as|the))\b", re.IGNORECASE
 )
 _AS_MUCH = re.compile(r"\b(?:again|once more) as (?:much|many)\b", re.IGNORECASE)
 _HALF_MORE = re.compile(

@@ -34,6 +34,7 @@ _EACH = re.compile(r"(?:all|every\w*|any\w*|the rest|rest)\b", re.IGNORECASE)
 _ANY_SORT = frozenset(words("other one thing item task step job point part entry lot whole everything"))
 _STILL_OPEN = re.compile(r"\b(?:open|left|undone|unfinished|to do|not done)\b", re.IGNORECASE)
 _SEVERAL = re.compile(r"(?:they|them|these|those|both|all|everything|(?:the )?lot|each)\b", re.IGNORECASE)
+_NO_NOUN = re.compile(r"\w \b(?:ones?|thing)\W*$", re.IGNORECASE)
 _TOO = re.compile(r"(?:and |also |,)*\s*(?:too|as well|likewise|same for|also)", re.IGNORECASE)
 
 
@@ -64,6 +65,8 @@ class Leaving(Owning):
         if clause.all("P") and clause.all("TIW") and self._left_it(clause):
             return
         found = self.each(clause, roles="TIPV" if not clause.all("TIP") else "TIP", slots=True)
+        if _NO_NOUN.search(one(clause, "TI")):  # 'the Matunga one' is what is there, not the place
+            found = list({task.id: task for task in map(self.task_of, found)}.values())
         words_of = " ".join(bare(span.text) for span in clause.all("TIPVW")).lower()
         points = set(words_of.split()) <= POINTING and not clause.all("E")
         for node in found:

@@ -36,6 +36,7 @@ _LATER = re.compile(
     re.IGNORECASE,
 )
 _EACH = re.compile(r"(?:each|both|all)(?: of (?:them|these|those))?|each one|them all", re.IGNORECASE)
+_FOUR_DIGITS = re.compile(r"[0-2]\d[0-5]\d")  # an hour, where something else counts
 _PLAIN_NAMES = frozenset(("time", "date", "number", "quantity"))
 _QUANTITIES = frozenset(words("amount number quantity count"))
 _CLOCKED = frozenset(
@@ -100,9 +101,8 @@ class Shifting(Giving):
 
     def _shift_one(self, clause: Clause) -> None:
         value = one(clause, "V") or one(clause, "I")
-        if self._shift_each(clause, *change(clause, value)) or self._shift_all(
-            clause, *change(clause, value)
-        ):
+        by = change(clause, value)
+        if self._shift_each(clause, *by) or self._shift_all(clause, *by):
             return
         node = self._shifting(clause)
         lead = clause.text[: next((m.start for m in clause.all("VI")), 0)]
@@ -143,9 +143,11 @@ class Shifting(Giving):
         """The sign and the amount of a change; 'the same' is what the message changed before.
 
         Raises:
-            Doubt: it changed nothing before.
+            Doubt: it changed nothing before, or no amount is said.
         """
         sign, amount = change(clause, value)
+        if not value and sign != "*":
+            raise Doubt("By how much?")
         if re.fullmatch(r"1 (?:the )?same", amount):
             if self.moved_by is None:
                 raise Doubt("By how much?")
@@ -328,7 +330,10 @@ def _meant_by(
     """Of several slots that can change those that the words fit: what is later is a time, longer a length."""
     if by is None:
         named = [one for one in can if set(words(one[0].title)) & _QUANTITIES]
-        return named or [one for one in can if not set(words(one[0].title)) & _PRICES]
+        named = named or [one for one in can if not _FOUR_DIGITS.fullmatch(one[0].value or "")]
+        if len(named) == 1:
+            return named
+        return [one for one in can if not set(words(one[0].title)) & _PRICES]
     lengths = [one for one in can if kind_held(one[0]) == "duration" or same_unit(one[0].title, "day")]
     if _ENDS.search(said):
         return lengths

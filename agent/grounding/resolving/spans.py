@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise, zip_longest
 
 from taskloom.agent.language.typed import kind_of
@@ -35,6 +36,12 @@ _STEPS = re.compile(
 )
 _SEPARATES = re.compile(r"\s*(?:,|&|,? ?\b(?:and|then)\b)(?: (?:and|then|to|also))*\s*", re.IGNORECASE)
 _FOR = re.compile(r"\W*(?:(?:and|so|now|then|next),? )*(?:to|for|in order to|when|if)\b", re.IGNORECASE)
+_STAYS = re.compile(r"\s+(?:can |will |should )?(?:stays?|remains?|is staying|are staying)\b", re.IGNORECASE)
+_ALL_STAYS = re.compile(
+    r"\W*(?:but |and |though )?\s*(?:still )?(?:stays?|remains?|(?:is|are) staying)"
+    r"(?: (?:in|on|put|as is))?\W*",
+    re.IGNORECASE,
+)
 _WITH = re.compile(r"\W*(?:and |together )?with ", re.IGNORECASE)
 _LISTED = re.compile(rf"(?:\d+|an?|{'|'.join(NUMBER_WORDS)})\s+[^\W\d_][\w' -]*", re.IGNORECASE)
 _TITLED = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'’-]+|[Mm]y [a-z]+|I|me"
@@ -83,7 +90,17 @@ def _as_meant(clause: Clause) -> Clause:
         return replace(clause, act="add", mentions=steps)
     if clause.act == "assign" and clause.all("P") and not clause.all("TIWV") and _WITH.match(clause.text):
         return replace(clause, act="add")
+    if len(clause.mentions) == 1 and _ALL_STAYS.fullmatch(words_outside(clause, "TISV").replace(",", " ")):
+        return replace(clause, act="chat", mentions=())
+    if clause.act in ("remove", "hold") and any(map(stays := partial(_stays, clause), clause.mentions)):
+        return replace(clause, mentions=tuple(one for one in clause.mentions if not stays(one)))
     return clause
+
+
+def _stays(clause: Clause, mention: Mention) -> bool:
+    """Whether a clause says of a thing that it stays: Denver, in 'cancel that one. Denver stays'."""
+    after = clause.text[mention.start + len(mention.text) :]
+    return mention.role in "TI" and _STAYS.match(after) is not None and len(clause.all("TI")) > 1
 
 
 def _in_a_row(clause: Clause) -> bool:
