@@ -150,7 +150,8 @@ def hour(text: str) -> bool:
     if 0 < values.NUMBER_WORDS.get(text.strip(" .,!?").lower(), 0) < 13:
         return True
     found = re.fullmatch(r"(\d{1,2}?)([0-5]\d)?", text.strip(" .,!?"))
-    return found is not None and int(found[1]) <= 24 and (found[2] is None or len(found[0]) == 4)
+    whole = found is not None and (found[2] is None or len(found[0]) == 4 or found[2] in ("15", "30", "45"))
+    return found is not None and whole and int(found[1]) <= 24
 
 
 def parse_measure(text: str) -> str:

@@ -33,6 +33,8 @@ _NOT_DONE = re.compile(
     re.IGNORECASE,
 )
 
+_UP_TO = re.compile(r"\b(?:before|by|until|till?|after|since)\s+(?:the\s+)?$", re.IGNORECASE)
+
 
 class AskedMany(AskedSlots):
     """What is asked of many tasks at once."""
@@ -97,6 +99,6 @@ class AskedMany(AskedSlots):
 def on_day(clause: Clause) -> Clause:
     """A question that names nothing as one for the day in it: 'what do I have to do tomorrow'."""
     days = [span for span in values.spot(clause.text) if span.kind == "date"]
-    if clause.mentions or len(days) != 1:
+    if clause.mentions or len(days) != 1 or _UP_TO.search(clause.text[: days[0].start]):
         return clause
     return replace(clause, mentions=(Mention("V", days[0].text, start=days[0].start),))

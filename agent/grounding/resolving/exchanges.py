@@ -90,8 +90,9 @@ class Exchanges(Giving):
         node = node or (self.which(old, slots=True) if old else None)
         if node is None and one(clause, "T") and one(clause, "T") != old:
             node = self.resolve(one(clause, "T"), slots=True)
-        if node is None:
-            raise Doubt(f"I do not find “{old}” in the plan. What should {new} take the place of?")
+        if node is None or not new:
+            lost = f"I do not find “{old}” in the plan. What should {new} take the place of?"
+            raise Doubt(lost if node is None else f"What should take the place of {self.describe(node)}?")
         if (slot := self._task_of_member(node, new)) is not None:
             self._act("set", task=slot.id, value=self._person(new))
             return
@@ -358,7 +359,7 @@ class Exchanges(Giving):
             kinds = next((kinds for form, kinds in NOUNS if form.search(text)), ())
             fit = [pair for pair in pairs if kind_held(pair[0]) in kinds]
             who = [pair for pair in pairs if is_assignee(pair[0])]
-            found = named or fit or (pairs if len(pairs) == 1 else who)
+            found = named or fit or ([] if kinds else pairs if len(pairs) == 1 else who)
             if len(found) == 1:
                 return found
         raise Doubt("Which two should change places?")

@@ -56,6 +56,7 @@ _CHANGED = re.compile(
     r"|extend|reduce|cut)\b",
     re.IGNORECASE,
 )
+_IS_NOW = re.compile(r"\b(?:now|moved|no longer|instead|postponed|brought forward)\b", re.IGNORECASE)
 _MOVED_TO = re.compile(
     r"\b(?:move[ds]?|moving|shift(?:ed|s)?|put)\s+(?:us|it|that|this|them)\s+(?:in)?to\b", re.IGNORECASE
 )
@@ -136,9 +137,17 @@ class Fitting(Hinting, Exact):
             Doubt: it is not: 'move the appointment to 11', among visits.
         """
         name = one(clause, "T")
-        known = not name or not self.graph.active or MOVES.match(clause.text) is None
+        moved = MOVES.match(clause.text) or (self._held_elsewhere(clause) and _IS_NOW.search(clause.text))
+        known = not name or not self.graph.active or moved is None
         if not known and not names_a_type(bare(name)) and self.lacks(bare(name)):
             raise Doubt(clarifications.NOT_FOUND_TO_CHANGE(words=bare(name)))
+
+    def _held_elsewhere(self, clause: Clause) -> bool:
+        """Whether some task has a value of the kind that a clause gives, which this may be a change of."""
+        kinds = {kind_of(span.text) for span in clause.all("V")} & {"date", "time", "amount"}
+        return (
+            any(is_slot(node) and kind_held(node) in kinds for node in self.graph.active) if kinds else False
+        )
 
     def _changed(self, owner: TaskNode, told: Detail, clause: Clause) -> TaskNode | None:
         """The slot that a clause gives a new value by another name: the one of its old value, or its type."""
@@ -241,12 +250,8 @@ class Fitting(Hinting, Exact):
             if held == new or (None in (held, new) and not other) or "count" in (held, new):
                 self._act("set", task=node.id, value=in_style(node.value or "", told.value))
                 return
-        if (
-            not named
-            and node.value is None
-            and clause.act != "task"
-            and _in_number_of(node.title, told.value)
-        ):
+        counts = not named and node.value is None and clause.act != "task" and told.slot != "price"
+        if counts and _in_number_of(node.title, told.value):
             self._act("set", task=node.id, value=with_number(node.title, told.value))
             return
         if not named and (slot := self._same_value(owner, told, clause)) is not None:
@@ -417,11 +422,12 @@ def _in_number_of(title: str, value: str) -> bool:
 
     'The couple' is no number of things.
     """
-    counts = title[:1].isdigit() or title.split()[0].lower() in values.NUMBER_WORDS
+    counts = re.match(r"\d[\d.,]*(?:x| |$)", title) or title.split()[0].lower() in values.NUMBER_WORDS
     if _is_number(value):
-        return counts and len(content(title)) > 1 and kind_of(value) == "count"
+        return bool(counts) and len(content(title)) > 1 and kind_of(value) == "count"
     measure = re.fullmatch(r"\d[\d.,]* ?([^\W\d_]{1,12})", value)
-    return measure is not None and re.search(rf"\d ?{measure[1]}\b", title, re.IGNORECASE) is not None
+    unit = {"mil": "mm", "mils": "mm"}.get(measure[1].lower(), measure[1]) if measure is not None else ""
+    return bool(unit) and re.search(rf"\d ?{unit}\b", title, re.IGNORECASE) is not None
 
 
 def with_number(text: str, number: str) -> str:

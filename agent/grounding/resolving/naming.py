@@ -159,9 +159,9 @@ class Naming(Fitting):
         return slot_by_words(before, value)
 
     def _told_a_price(self, value: str) -> bool:
-        """Whether a bare number goes on with a price: 'the band costs 300 and the cake 80'."""
+        """Whether a bare number goes on with a price: 'the band costs 300 quid and the cake 80'."""
         told = next((step.details for step in reversed(self.steps) if step.details), ())
-        return value.isdecimal() and any(one.slot == "price" and one.value.isdecimal() for one in told)
+        return value.isdecimal() and any(one.slot == "price" for one in told)
 
     def _details(self, clause: Clause, pair: int | None = None) -> list[Detail]:
         """The values of a clause with the names of their slots; pair: only those of one thing."""
@@ -316,7 +316,8 @@ def _in_one(clause: Clause, first: Mention, second: Mention) -> str | None:
 
 _CLOCK_LAST = re.compile(
     r"(?P<day>.+?)(?: at)?(?<! or)(?<! and)(?<! to) (?P<clock>\d{1,2}[:.][0-5]\d(?: ?[ap]m)?|\d{1,2} ?[ap]m"
-    r"|[0-2]\d[0-5][05]|\d{1,2}h(?:[0-5]\d)?|half (?:\d{1,2}|[a-z]+)|(?<= at )\d{1,2})",
+    r"|[0-2]\d[0-5][05]|(?<=[a-z] )[1-9](?:15|30|45)|\d{1,2}h(?:[0-5]\d)?|half (?:\d{1,2}|[a-z]+)"
+    r"|(?<= at )\d{1,2})",
     re.IGNORECASE,
 )
 

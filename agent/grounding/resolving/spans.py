@@ -37,6 +37,7 @@ _STEPS = re.compile(
 _SEPARATES = re.compile(r"\s*(?:,|&|,? ?\b(?:and|then)\b)(?: (?:and|then|to|also))*\s*", re.IGNORECASE)
 _FOR = re.compile(r"\W*(?:(?:and|so|now|then|next),? )*(?:to|for|in order to|when|if)\b", re.IGNORECASE)
 _STAYS = re.compile(r"\s+(?:can |will |should )?(?:stays?|remains?|is staying|are staying)\b", re.IGNORECASE)
+_GOES_ON = re.compile(r"\W*(?:and|&|n|plus)[\s,]+(?:obviously|too|also|as well)?\W*", re.IGNORECASE)
 _ALL_STAYS = re.compile(
     r"\W*(?:but |and |though )?\s*(?:still )?(?:stays?|remains?|(?:is|are) staying)"
     r"(?: (?:in|on|put|as is))?\W*",
@@ -71,7 +72,7 @@ def plain_clauses(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
     """Clauses made plainer, one for each thing that is said of something."""
     return tuple(
         part
-        for clause in with_values(_listed_apart(tuple(clauses)))
+        for clause in with_values(_listed_apart(tuple(_needed_too(tuple(clauses)))))
         for part in split_by_thing(each_kind(made_whole(tidy(_as_meant(clause)))))
     )
 
@@ -114,6 +115,23 @@ def _in_a_row(clause: Clause) -> bool:
     return all(is_action(bare(one.text)) or " " not in bare(one.text) for one in spans) and any(
         is_action(bare(one.text)) for one in clause.all("T")
     )
+
+
+def _needed_too(clauses: Sequence[Clause]) -> Iterator[Clause]:
+    """Clauses, what only goes on with 'and' after what a thing waits for (I) as waited for too.
+
+    'The proofs wait for the methods' 'and the figure'.
+    """
+    for before, clause in zip((None, *clauses), clauses, strict=False):
+        alone = clause.act in ("need", "done") and {one.role for one in clause.mentions} == {"T"}
+        waits = before is not None and before.act == "need" and before.all("T") and before.all("I")
+        if before is not None and alone and waits and _GOES_ON.fullmatch(words_outside(clause, "T")):
+            same = tuple(replace(one, start=len(clause.text)) for one in before.all("T"))
+            items = tuple(replace(one, role="I") for one in clause.mentions)
+            text = clause.text + before.all("T")[0].text
+            yield replace(clause, act="need", text=text, mentions=(*items, *same[:1]))
+        else:
+            yield clause
 
 
 def _listed_apart(clauses: Sequence[Clause]) -> Iterator[Clause]:
