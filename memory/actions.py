@@ -9,19 +9,22 @@ from .words import word_set
 SOME_NUMBER = re.compile(r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
 
 VERBS = word_set(
-    """add apply arrange ask assemble bake book bring build buy call cancel change charge check chop clean
-    clear collect compare confirm cook copy create cut decide deliver design do draft draw drive dry
-    edit feed fetch file fill find finish fix fly fold get give go grill hang help hire install invite
-    iron keep learn look mail make measure meet mix mow move order organise organize pack paint pay peel
-    pick plan plant play post practise prepare print publish put read register remind rent repair reply
-    research reserve return review ride rinse run sand save schedule scrub search sell send set sew ship
-    shop sign slice sort start stir study submit sweep take talk teach tell test tidy translate trim try
-    update upload vacuum visit walk wash water weed wipe withdraw wrap write"""
+    """add apply approve arrange ask assemble bake book borrow bring build buy call cancel change charge check
+    choose chop clean clear collect compare configure confirm contact cook copy create cut decide decorate
+    deliver deploy design do draft draw drive dry edit empty feed fetch file fill finalise finalize find
+    finish fix fly fold get give go grill hang help hire install invite iron keep learn lend look mail make
+    measure meet mend migrate mix mow move negotiate order organise organize pack paint pay peel pick plan
+    plant play polish post practise prepare print proofread publish put read register rehearse remind renew
+    rent repair replace reply research reserve restore return review ride rinse run sand save schedule
+    scrub search sell send set sew ship shop sign slice sort start stir study submit sweep take talk teach
+    tell test tidy translate trim try update upload vacuum verify visit walk wash water weed wipe withdraw
+    wrap write"""
 )
 """First words that make a title a thing to do ('mow the lawn') and not the name of a thing."""
 
 _ALSO_NOUNS = word_set(
-    """call change charge check clean clear cook cut design draft drive dry file fix fold grill help
+    """call change charge check clean clear contact cook cut design draft drive dry empty file fix fold
+    grill help polish
     iron look mail measure mix move order paint pay pick plan plant play post practise press print read
     record rent repair research return review ride run sand sew ship shop sign sort start stir
     study talk teach test tidy trim update visit walk wash water weed"""

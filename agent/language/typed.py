@@ -13,7 +13,8 @@ _DAYS = word_set(
     """mon monday mondays tue tues tuesday tuesdays wed weds wednesday wednesdays thu thur thurs thursday
     thursdays fri friday fridays sat saturday saturdays sun sunday sundays weekend weekends wknd tomorrow
     tmrw tmr today tonight yesterday jan january feb february mar march apr april may jun june jul july
-    aug august sep sept september oct october nov november dec december week month"""
+    aug august sep sept september oct october nov november dec december week month
+    christmas xmas easter halloween thanksgiving diwali eid hanukkah hogmanay midsummer"""
 )
 _BESIDE = word_set(
     """on the of in at and next this last every each coming morning mornings afternoon evening evenings night
@@ -64,6 +65,11 @@ _DAY_IN_WORDS = re.compile(
     rf"(?:on )?(?:the (?:{_RANK})|(?:the )?(?:{_RANK}) of (?:{_MONTHS})|(?:{_MONTHS}) (?:the )?(?:{_RANK}))",
     re.IGNORECASE,
 )  # 'the twelfth', 'twentieth of september'
+_FEAST = re.compile(
+    r"(?:on |by |before |after |until )?(?:the )?(?:new year|christmas|boxing|good friday|easter|mother"
+    r"|father|valentine)(?:['’]?s)? ?(?:day|eve|sunday|monday|morning)?",
+    re.IGNORECASE,
+)
 _DAY_OF_MONTH = re.compile(
     r"(?:on )?(?:the )?(?:first|second|third|fourth|last|1st|2nd|3rd|4th) "
     rf"(?:{'|'.join(WEEKDAYS)}|week|weekend)s? (?:in|of) (?:{_MONTHS}|(?:the|each|every|next|this) month)",
@@ -112,6 +118,8 @@ def _is_day(text: str) -> bool:
     """Whether words are a day by its number or by weeks: 'the 3rd', 'the 15', 'friday in two weeks'."""
     by_number = r"(?:on )?(?:(?:the )?\d{1,2}(?:st|nd|rd|th)|the (?:[1-9]|[12]\d|3[01]))"
     if re.fullmatch(by_number, text, re.IGNORECASE) or _DAY_OF_MONTH.fullmatch(text):
+        return True
+    if _FEAST.fullmatch(text) and re.search(r"year|day|eve|christmas|easter", text, re.IGNORECASE):
         return True
     weeks = _IN_WEEKS.fullmatch(text)
     return _DAY_IN_WORDS.fullmatch(text) is not None or (weeks is not None and weeks["day"].lower() in _DAYS)

@@ -26,6 +26,10 @@ NOT_SAID = "You did not say this, so I ask first. Shall I "  # the same, where i
 LEFT_OUT = "You did not say this, so I left it out: "  # the same, where something else is asked first
 
 
+_KIN = word_set(
+    """mum mom mam mother dad father gran granny grandma grandpa grandad nan sister brother son daughter wife
+    husband"""
+)
 _I_AM = re.compile(
     r"(?:I|we)(?:['’](?:m|re|ve)| am| are| have) (?:(?:got|going) to |got )?(?=\w)", re.IGNORECASE
 )  # how a title begins that is a sentence
@@ -214,6 +218,8 @@ def the(title: str) -> str:
         return title if named else f"{_YOURS[low]} {rest}"
     if low in ("a", "an") and rest:
         return f"the {rest}"
+    if rest and low.replace("’", "'").removesuffix("'s") in _KIN and low not in _KIN:
+        return f"your {title}"  # 'dad's birthday'
     if not title or low in _DETERMINERS or re.fullmatch(r"\W.*|\S*@\S*|https?:\S*|[A-Z]\S*['’]s .*", title):
         return title
     if is_action(title) or _is_doing(first, rest) or _says_when(low, rest) or _is_clause(title):

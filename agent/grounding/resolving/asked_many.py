@@ -33,11 +33,28 @@ _NOT_DONE = re.compile(
     re.IGNORECASE,
 )
 
+_WHO_COMES = re.compile(
+    r"\W*(?:(?:and|so|ok|okay|remind me|tell me)\W+)*who(?:['’]?s| is| are| all is)?(?: all)?"
+    r" (?:coming|going|invited|joining|on the list)\b",
+    re.IGNORECASE,
+)
 _UP_TO = re.compile(r"\b(?:before|by|until|till?|after|since)\s+(?:the\s+)?$", re.IGNORECASE)
 
 
 class AskedMany(AskedSlots):
     """What is asked of many tasks at once."""
+
+    def _ask_who_comes(self, clause: Clause) -> bool:
+        """Whether a question is for who comes, of the plan that is spoken of, or the only one with people."""
+        topic = self.topic()
+        if topic is None or clause.mentions or not _WHO_COMES.match(clause.text):
+            return False
+        plans = [self.graph.root(topic.id), *self.graph.parts(None)]
+        peopled = [one for one in plans if any(is_person(bare_name(p)) for p in self.graph.parts(one.id))]
+        whole = next(iter(peopled), plans[0])
+        sort = next((bare_name(p) for p in self.graph.parts(whole.id) if is_person(bare_name(p))), None)
+        self._act("ask", task=whole.id, slot=sort, asked=Asked(kind="list"))
+        return True
 
     def _ask_done(self, clause: Clause) -> bool:
         """Whether a question is for what is done so far, of a plan that it names or of all."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from taskloom.agent.grounding.exact_places import ONE_OF_MANY, Doubt
 from taskloom.agent.language.typed import kind_of, names_a_type
-from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip
+from taskloom.agent.language.wording import DID_YOU_MEAN, NOT_UNDERSTOOD, clip, entries
 from taskloom.agent.language.words import slot_name
+from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
@@ -26,10 +27,12 @@ from taskloom.memory.tasks import TaskNode
 
 from .assigning import Assigning
 from .exchanges import Exchanges
+from .fitting import changes
 from .joining import head
 from .leaving import Leaving
 from .linking import Linking
 from .plain import (
+    in_company,
     items_of,
     one,
     right_before,
@@ -149,6 +152,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             super().read(clause)
 
     def _read_task(self, clause: Clause) -> None:
+        clause = in_company(clause)
         titles, whole = clause.all("T"), self.place(clause)
         items = [with_amount(clause, span) for span in clause.all("I")]
         if not titles:
@@ -332,14 +336,26 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
 
     def _set_values(self, node: TaskNode, clause: Clause) -> None:
         """Give a task or a slot the values of a clause, and who has it where that is said."""
+        node = self._as_somebody(node, clause) if is_assignee(node) else node
         clause = self._with_unmarked(node, clause)
         details = self._details(clause)
         if is_slot(node) and {"date", "time"} <= {told.slot for told in details}:
             node = self.task_of(node)  # 'the exam moved to 21 Nov 8.10', where that names its day
         for told in details:
-            self._set_one(node, told, clause, named=bool(clause.all("S")))
+            if told.slot != "detail" or not set(content(told.value)) <= set(content(node.title)):
+                self._set_one(node, told, clause, named=bool(clause.all("S")))
         for told in self._people(clause) if clause.all("T") or _HAS.search(clause.text) else ():
             self._act("set", task=self.task_of(self.graph[node.id]).id, details=(told,))
+
+    def _as_somebody(self, slot: TaskNode, clause: Clause) -> TaskNode:
+        """Who has something, as one of a plan, where a clause tells more of him: 'Sara is vegetarian'."""
+        name = one(clause, "T")
+        his = any(set(content(name)) == set(content(held)) for held in entries(slot.value or ""))
+        if not name or not his or changes(clause) or clause.all("SOX"):
+            return slot
+        root = self.graph.root(slot.id).id
+        self._act("add", within_task=root, items=items_of([bare(name)], kind="participant"))
+        return self._member(bare(name), root) or slot
 
     def _by_task(self, clause: Clause) -> Clause:
         """A clause as about the task whose name was taken for a slot's: 'move the opening to June 6th'."""

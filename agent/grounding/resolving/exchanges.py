@@ -33,6 +33,7 @@ _THE_TWO = re.compile(
     r"(?:them|em|they|these|those|the|two|both|lads|boys|girls|guys|ones|people|around|round|over| )+|",
     re.IGNORECASE,
 )
+_VERSION = re.compile(r"v?\d+(?:\.\d+)*", re.IGNORECASE)
 _TO = re.compile(r"\b(?:change|switch|swap|make)\b.*\b(?:to|into)\b", re.IGNORECASE)
 _PLACES_AND_DAYS = frozenset(("place", "location", "date", "time"))
 _OF_SLOTS = ("date", "time", "place", "who", "deadline", "price", "duration", "number")
@@ -215,6 +216,8 @@ class Exchanges(Giving):
         said = name.text.strip(" .,!?;:") if name is not None and name.start else ""
         named = re.match(r"[A-Z]\w* [A-Z]", said)  # 'Our Town' keeps its first word
         value = said if named else one(clause, "V")
+        if _VERSION.fullmatch(value) and node.value is None and one(clause, "TO"):
+            value = f"{bare(one(clause, 'TO'))} {value}"  # a number alone is no name
         self._act("set", task=node.id, value=value)
 
     def _in_title(self, node: TaskNode, clause: Clause) -> bool:

@@ -138,7 +138,7 @@ class Fitting(Hinting, Exact):
         """
         name = one(clause, "T")
         moved = MOVES.match(clause.text) or (self._held_elsewhere(clause) and _IS_NOW.search(clause.text))
-        known = not name or not self.graph.active or moved is None
+        known = not name or not self.graph.active or not moved
         if not known and not names_a_type(bare(name)) and self.lacks(bare(name)):
             raise Doubt(clarifications.NOT_FOUND_TO_CHANGE(words=bare(name)))
 
@@ -186,7 +186,9 @@ class Fitting(Hinting, Exact):
                 return saying[0]
         if kind is not None:
             held = [node for node in slots if kind_held(node) == kind and not _is_place(node)]
-            if not held and kind == "count" and hour(told.value):  # 'can we do 11 instead?'
+            if (
+                not held and kind == "count" and hour(told.value) and told.slot != "people"
+            ):  # 'can we do 11 instead?'
                 held = [node for node in slots if kind_held(node) == "time"] if mends else []
             if not held and kind == "count":  # 27 each, where it was 20 quid each
                 held = [node for node in slots if kind_held(node) == "amount"]

@@ -281,7 +281,16 @@ class Giving(People):
             return topic  # what it needs was asked
         if topic is not None and (self._is_loose(topic) or self._does_one_thing(topic)):
             return None
+        if topic is not None and (made := self._list_made(topic)) is not None:
+            return made
         return self.spoken_there() or self._list_of(topic)
+
+    def _list_made(self, topic: TaskNode) -> TaskNode | None:
+        """The one mere list in what is spoken of that the turn before made."""
+        before = self.view.turn - 1
+        made = [part for part in self.graph.parts(topic.id) if part.turn == before and not part.history]
+        lists = [part for part in made if self._is_plain_list(part)]
+        return lists[0] if len(lists) == 1 and not self.operations else None
 
     def _does_one_thing(self, node: TaskNode) -> bool:
         """Whether a clause names things to do beside a task that is one thing to do itself."""

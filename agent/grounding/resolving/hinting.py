@@ -95,6 +95,16 @@ class Hinting(Joining):
                 return best[0] if len(best) == 1 else None
         return None
 
+    def _asked_last(self) -> TaskNode | None:
+        """The one open task that the answer to a question named: 'No, the hotel is still open.'."""
+        before, reply = self._last_exchange()
+        heard = set(content(reply)) if before.rstrip().endswith("?") and not self.new else set[str]()
+        named = [
+            node for node in tasks_named(self.graph, heard)
+            if node.status == "open" and not is_slot(node) and share_named(node.title, heard) > 0.99
+        ]  # fmt: skip
+        return named[0] if len(named) == 1 else None
+
     def _last_exchange(self) -> tuple[str, str]:
         """The message before and the reply to it."""
         return self.view.exchanges[-1] if self.view.exchanges else ("", "")

@@ -14,6 +14,7 @@ from taskloom.agent.plan.roles import has_former, is_member, is_slot
 from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail
+from taskloom.memory.actions import is_action
 from taskloom.memory.operations import Complete, Remove, undoable
 from taskloom.memory.present import bare_name
 from taskloom.memory.tasks import TaskNode
@@ -25,7 +26,7 @@ from .plain import one, words_outside
 from .scoring import POINTING, bare, content
 from .spans import partly
 
-_PROGRESS = frozenset(("progress", "status", "state"))
+_PROGRESS = frozenset(("progress", "status", "state"))  # slots that say how far a task is: 'half done'
 _FIRST = re.compile(r"\b(?:first|original\w*|beginning|start\w*|initial\w*)\b", re.IGNORECASE)
 _EVERYTHING = re.compile(
     r"(?:everything|(?:the )?(?:whole )?lot|all|(?:the )?(?:whole|entire) (?:thing|plan))", re.IGNORECASE
@@ -221,7 +222,11 @@ class Leaving(Owning):
         done = {node.id: node for node in self._meant_done(clause)}
         self._act_on("done", done.values())
         for node in done.values():  # how far it was does not hold any more
-            far = [part for part in self.graph.parts(node.id) if is_slot(part) and _is_progress(part)]
+            far = [
+                part
+                for part in self.graph.parts(node.id)
+                if is_slot(part) and slot_name(part.title) in _PROGRESS
+            ]
             self._act_on("remove", far)
         self._told_of_one(clause, list(done.values()))
 
@@ -232,7 +237,7 @@ class Leaving(Owning):
             Doubt: that would be a plan in which there is more to do.
         """
         pointing = all(set(bare(span.text).lower().split()) <= POINTING for span in clause.all("TI"))
-        if pointing and (told := self._in_other_words(clause)) is not None:
+        if pointing and (told := self._in_other_words(clause) or self._asked_last()) is not None:
             return [told]
         found = [self._finished(node) for node in self._named_done(clause, self._in_other_words)]
         whole = found[0] if pointing and len(found) == 1 and found[0].parent is None else None
@@ -259,10 +264,12 @@ class Leaving(Owning):
         """
         task = self.task_of(node)
         still = [part for part in self.listed(task) if part.status != "done"]
-        if node.id == task.id or not still:
+        if node.id == task.id:
             return task
         if self._is_paid(node):
             return node
+        if not still:  # 'Nando's is booked' of a table there is the table, of a party there the place
+            return task if task.parent is not None or is_action(task.title) else node
         said = set(content(node.title))
         named = [part for part in self.graph.subtree(task.id)[1:] if said <= set(content(part.title))]
         named = [part for part in named if not is_slot(part)]
@@ -422,11 +429,6 @@ class Leaving(Owning):
 
     def _read_redo(self, _: Clause) -> None:
         self._act("redo")
-
-
-def _is_progress(slot: TaskNode) -> bool:
-    """Whether a slot says how far its task is: 'progress: half done'."""
-    return slot_name(slot.title) in _PROGRESS
 
 
 def _points(name: str) -> bool:

@@ -51,6 +51,10 @@ _COSTING = re.compile(
     r"\b(?:cost(?:s|ing)?|worth|charg(?:es?|ed|ing)|pay(?:s|ing)?|paid|priced(?: at)?|quoted?)\b[^.;]*$",
     re.IGNORECASE,
 )
+_WANTS, _MUCH = re.compile(r"\b(?:wants?|asks?(?: for)?|is asking(?: for)?)\s+$", re.IGNORECASE), 20
+_SEATED = re.compile(
+    r"\b(?:table|room|dinner|lunch|brunch|supper|booking|reservation) for\s+$", re.IGNORECASE
+)
 _AGED = re.compile(r"\b(?:i['’]?m|i am|s?he['’]?s|s?he is)\s+$", re.IGNORECASE)
 _NO_NOUN = word_set(
     """is are was were do does did has have will would should shall can could about else for to of in on it
@@ -63,8 +67,9 @@ _CALLED = re.compile(
 )
 """What is told with its name: 'hotel Harmony'."""
 _OF_VERB = {"starts": "start", "begins": "start", "ends": "end", "leaves": "departure",
-            "departs": "departure", "arrives": "arrival", "costs": "price"}  # fmt: skip
-"""The slot that a verb tells: 'the party starts at 3'."""
+            "departs": "departure", "arrives": "arrival", "arrive": "arrival", "land": "arrival",
+            "leave": "departure", "costs": "price", "back": "return"}  # fmt: skip
+"""The slot that a verb or an adverb tells: 'the party starts at 3', 'back on Sunday'."""
 _GOING = re.compile(
     r"\b(?:trip|travel|journey|flight|train|bus|drive|ride|tour|holiday|vacation|weekend|fly|go|going|move|moving)"
     r"(?:\s+\w+)?\s+to\s+(?:the\s+)?$",
@@ -143,17 +148,20 @@ class Naming(Fitting):
             or (kind, asked) in (("date", "deadline"), ("count", "people"))
         ):
             return asked
-        if kind == "count" and (asked == "price" or _COSTING.search(before) or self._told_a_price(value)):
+        costs = _COSTING.search(before) or (_WANTS.search(before) and (values.number_of(value) or 0) >= _MUCH)
+        if kind == "count" and (asked == "price" or costs or self._told_a_price(value)):
             return "price"
         by = re.search(
             r"\b(?:by|due|before)\s+(?:the\s+)?$",
-            before + (value[:3] if value[:3] == "by " else ""),
+            before + (re.match(r"(?:by |before )?", value) or [""])[0],
             re.IGNORECASE,
         )
-        if kind == "date" and (by or re.match(r"by\s", value, re.IGNORECASE)):
+        if kind == "date" and (by or re.match(r"(?:by|before)\s", value, re.IGNORECASE)):
             return "deadline"
         if (_AGED.search(before) and re.fullmatch(r"\d+(?: years old)?", value)) or "years old" in value:
             return "age"
+        if kind == "count" and _SEATED.search(before):
+            return "people"
         if kind is not None:
             return OF_KIND.get(kind, kind)
         return slot_by_words(before, value)
@@ -184,6 +192,8 @@ class Naming(Fitting):
                 slot = slot_name(before) if before else "detail" if text else slot
             for part, told in day_and_hour(value, slot):
                 free = part or "detail"
+                if free == "time" and free in taken and "return" in taken:
+                    free = "return time"  # out on Friday at 6:40, back on Sunday at 21:15
                 while free in taken:
                     free = f"{part} {int((re.search(r'[0-9]+$', free) or [1])[0]) + 1}"
                 found.append(Detail(slot=free, value=told))

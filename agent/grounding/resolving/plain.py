@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from taskloom.agent.language import values as numbers
+from taskloom.agent.language.referring import DEEDS
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.words import singular
 from taskloom.agent.turn.clauses import Clause, Mention
@@ -20,6 +21,11 @@ _EMPTY = word_set(
     roughly near"""
 )
 _BEFORE = word_set("before until till after")  # 'before' 'sunday'
+_IS_DONE = re.compile(
+    r"(.+?)(?: (?:is|are|was|were|has been|have been)|['’]s)(?: (?:now|all|also))?"
+    rf"(?: (?:{'|'.join(sorted(DEEDS))}))?",
+    re.IGNORECASE,
+)
 _NOT = re.compile(r",\s*not\s+(?:(?:on|at|in|for)\s+)?(?:the\s+)?$", re.IGNORECASE)
 _RANGE = re.compile(r"(?:\bto|\buntil|\btill|\btil|-|–)\s*$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\s*(?:to|until|till|til|-|–)?\s*", re.IGNORECASE)
@@ -38,7 +44,7 @@ _LEFT = re.compile(  # 'cancel the fans. no, leave them', 'fans stay'
     re.IGNORECASE,
 )
 _DOING = re.compile(
-    r"(?:doing|having|throwing|holding|hosting|planning|organi[sz]ing|arranging)\s+(?:an?\s+|the\s+|some\s+)?(?=\S)",
+    r"\b(?:doing|having|throwing|holding|hosting|planning|organi[sz]ing|arranging)\s+(?:an?\s+|the\s+|some\s+)?(?=\S)",
     re.IGNORECASE,
 )
 _FORMER = re.compile(
@@ -111,11 +117,17 @@ def _cut(clause: Clause, mention: Mention) -> Mention:
     return mention if cut is None or not follows else replace(mention, text=mention.text[: cut.start()])
 
 
+def _without_deed(clause: Clause, mention: Mention) -> Mention:
+    """What is done without the words that say so: 'the club' of 'the club is booked'."""
+    told = _IS_DONE.fullmatch(mention.text) if clause.act == "done" and mention.role in "TI" else None
+    return replace(mention, text=told[1]) if told is not None else mention
+
+
 def tidy(clause: Clause) -> Clause:
     """A clause without mentions that say nothing; names are whole, the two ends of a range are one value."""
     kept: list[Mention] = []
     clause = _spared(clause)
-    for mention in (_cut(clause, one) for one in _whole(clause)):
+    for mention in (_cut(clause, _without_deed(clause, one)) for one in _whole(clause)):
         empty = _EMPTY if clause.act == "back" else _EMPTY | _BEFORE
         if set(mention.text.lower().split()) <= empty or not re.search(r"\w", mention.text):
             continue
@@ -384,6 +396,16 @@ def with_people(clause: Clause) -> bool:
     items = clause.all("I")
     named = all(re.fullmatch(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?", span.text) for span in items)
     return named and re.search(r"\bwith\s+$", clause.text[: items[0].start]) is not None
+
+
+def in_company(clause: Clause) -> Clause:
+    """A clause of something new, whoever it is 'with' as who comes along, and not as who does it."""
+    people = clause.all("P")
+    if not people or clause.all("I") or re.search(r"\bwith\s+$", clause.text[: people[0].start]) is None:
+        return clause
+    return replace(
+        clause, mentions=tuple(replace(m, role="I") if m in people else m for m in clause.mentions)
+    )
 
 
 _FEW = 20  # of several, no list that was typed as one name

@@ -97,7 +97,7 @@ class Questions(AskedMany):
 
     def _read_ask(self, clause: Clause) -> None:
         kind = clause.act.removeprefix("ask.")
-        if kind in OF_MANY and self._ask_done(clause):
+        if kind in OF_MANY and (self._ask_done(clause) or self._ask_who_comes(clause)):
             return
         if kind == "count":
             self._read_count(clause)

@@ -12,6 +12,7 @@ from taskloom.agent.plan.held import slots_saying, stems_in, tasks_named, tasks_
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.plan.topic import WEIGHTS, kind_held, share_named, topic_of
+from taskloom.memory.actions import is_action
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import words
 
@@ -31,6 +32,8 @@ _OF_ANY_PLAN = frozenset(
     )
 )
 """What may be said of any plan, or of any of its values."""
+_EVENTS = frozenset(words("party event celebration do bash trip journey holiday vacation meeting gathering"))
+"""Words for what a plan is for, whatever it is called."""
 _MOVED_BY = {"count": ("count", "amount"), "amount": ("amount", "count")}
 """What kinds of values an amount of a kind changes."""
 
@@ -190,7 +193,17 @@ class Resolver(Scoring):
         found = self.which(mention, slots=slots, gone=gone, within=within)
         if found is None and said[0] in ("whole", "entire") and len(said) > 1:
             return self.which(" ".join(said[1:]), slots=slots, gone=gone, within=within)
-        return found
+        return found or (self._event(mention) if gone is False and within is None else None)
+
+    def _event(self, mention: str) -> TaskNode | None:
+        """The plan that a word for any event means, where there is just one that is no mere thing to do."""
+        if not set(content(mention)) <= _EVENTS or not self.is_known(mention):
+            return None
+        plans = [node for node in self.graph.parts(None) if not is_action(node.title)]
+        dated = [
+            node for node in plans if any(kind_held(part) == "date" for part in self.graph.parts(node.id))
+        ]
+        return dated[0] if len(dated) == 1 else None
 
     def lacks(self, mention: str) -> bool:
         """Whether words name something of which nothing is in any plan: none of them, and no value."""

@@ -37,6 +37,8 @@ _STEPS = re.compile(
 _SEPARATES = re.compile(r"\s*(?:,|&|,? ?\b(?:and|then)\b)(?: (?:and|then|to|also))*\s*", re.IGNORECASE)
 _FOR = re.compile(r"\W*(?:(?:and|so|now|then|next),? )*(?:to|for|in order to|when|if)\b", re.IGNORECASE)
 _STAYS = re.compile(r"\s+(?:can |will |should )?(?:stays?|remains?|is staying|are staying)\b", re.IGNORECASE)
+_OF_KIN = re.compile(r"(?:my|our|his|her|their) ", re.IGNORECASE)
+_OPENED = re.compile(r"\s*\(\s*")
 _GOES_ON = re.compile(r"\W*(?:and|&|n|plus)[\s,]+(?:obviously|too|also|as well)?\W*", re.IGNORECASE)
 _ALL_STAYS = re.compile(
     r"\W*(?:but |and |though )?\s*(?:still )?(?:stays?|remains?|(?:is|are) staying)"
@@ -59,7 +61,7 @@ def made_whole(clause: Clause) -> Clause:
     A thing with its number in the midst of a list is one of it, whatever it is marked as; the people whom
     a new task begins with have it: 'Dr Patel and I are going to the congress'.
     """
-    mentions = [part for one in clause.mentions for part in _each(clause, one)]
+    mentions = [part for one in _named_once(clause) for part in _each(clause, one)]
     if clause.act in ("add", "task") and any(one.role == "I" for one in mentions):
         mentions = [replace(one, role="I") if _in_list(clause, one) else one for one in mentions]
     going = _GOING.match(clause.text) if clause.act == "task" else None
@@ -68,11 +70,25 @@ def made_whole(clause: Clause) -> Clause:
     return replace(clause, mentions=tuple(mentions))
 
 
+def _named_once(clause: Clause) -> list[Mention]:
+    """The mentions of a clause, who is told by kinship and name by the name alone: 'my sister Kate'."""
+    kept = list[Mention]()
+    for one in clause.mentions:
+        last = kept[-1] if kept else None
+        gap = clause.text[last.start + len(last.text) : one.start] if last is not None else ""
+        if last is not None and last.role == one.role == "P" and gap == " " and one.text[:1].isupper():
+            whole = replace(one, text=f"{last.text} {one.text}", start=last.start)
+            kept[-1] = one if _OF_KIN.match(last.text) else whole
+        else:
+            kept.append(one)
+    return kept
+
+
 def plain_clauses(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
     """Clauses made plainer, one for each thing that is said of something."""
     return tuple(
         part
-        for clause in with_values(_listed_apart(tuple(_needed_too(tuple(clauses)))))
+        for clause in with_values(_listed_apart(tuple(_needed_too(tuple(_bracketed(_corrected(clauses)))))))
         for part in split_by_thing(each_kind(made_whole(tidy(_as_meant(clause)))))
     )
 
@@ -115,6 +131,43 @@ def _in_a_row(clause: Clause) -> bool:
     return all(is_action(bare(one.text)) or " " not in bare(one.text) for one in spans) and any(
         is_action(bare(one.text)) for one in clause.all("T")
     )
+
+
+def _corrected(clauses: Iterable[Clause]) -> Iterator[Clause]:
+    """Clauses, what only takes back the value before it for another as one with that: '350, no sorry 300'."""
+    before: Clause | None = None
+    for clause in clauses:
+        other = clause.act in ("undo", "no") and [one.role for one in clause.mentions] == ["V"]
+        if before is not None and other and before.all("VX"):
+            by = len(before.text) + 1
+            kept = [replace(one, role="X") if one.role == "V" else one for one in before.mentions]
+            came = (replace(one, start=one.start + by) for one in clause.mentions)
+            before = replace(before, text=f"{before.text} {clause.text}", mentions=(*kept, *came))
+            continue
+        if before is not None:
+            yield before
+        before = clause
+    if before is not None:
+        yield before
+
+
+def _bracketed(clauses: Iterable[Clause]) -> Iterator[Clause]:
+    """Clauses, whoever stands in brackets behind a thing as who has it: 'tests (Ann), docs (Bo)'."""
+    for clause in clauses:
+        pairs = [
+            (thing, who) for thing, who in pairwise(clause.mentions)
+            if thing.role in "IT" and who.role == "P" and _OPENED.fullmatch(
+                clause.text[thing.start + len(thing.text.rstrip(" (")) : who.start]
+            )
+        ]  # fmt: skip
+        if clause.act not in ("add", "task", "assign") or not pairs or len(pairs) < len(clause.all("P")):
+            yield clause
+            continue
+        things = [replace(one, text=one.text.rstrip(" (")) for one in clause.mentions if one.role != "P"]
+        yield replace(clause, act="task" if clause.act == "task" else "add", mentions=tuple(things))
+        for thing, who in pairs:
+            own = replace(thing, role="T", text=thing.text.rstrip(" ("))
+            yield replace(clause, act="assign", mentions=(own, who))
 
 
 def _needed_too(clauses: Sequence[Clause]) -> Iterator[Clause]:
