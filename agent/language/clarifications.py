@@ -12,6 +12,9 @@ from .reply import Reply
 NOT_FOUND = Reply("I do not find “{words}” in the plan. What do you mean?").shows(
     "I do not find “the ferry” in the plan. What do you mean?", words="the ferry"
 )
+AN_ERRAND = Reply("I do not find “{words}” in the plan. Is it something to do, to cancel that?").shows(
+    "I do not find “the internet” in the plan. Is it something to do, to cancel that?", words="the internet"
+)
 NOT_FOUND_IN = Reply("I do not find “{words}” in {task}. What should go?").shows(
     "I do not find “celery” in the soup. What should go?", words="celery", task="the soup"
 )

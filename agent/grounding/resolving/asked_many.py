@@ -8,7 +8,7 @@ from dataclasses import replace
 from taskloom.agent.grounding.exact_places import says_all
 from taskloom.agent.language import values
 from taskloom.agent.language.typed import kind_of
-from taskloom.agent.plan.held import tasks_having
+from taskloom.agent.plan.held import slots_saying, tasks_having
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_slot
 from taskloom.agent.turn.clauses import Clause, Mention
@@ -38,14 +38,29 @@ _WHO_COMES = re.compile(
     r" (?:coming|going|invited|joining|on the list)\b",
     re.IGNORECASE,
 )
+_WHO_IS = re.compile(r"\W*(?:(?:and|so|ok|okay)\W+)*who(?:['’]?s| is| was)\b", re.IGNORECASE)
 _UP_TO = re.compile(r"\b(?:before|by|until|till?|after|since)\s+(?:the\s+)?$", re.IGNORECASE)
 
 
 class AskedMany(AskedSlots):
     """What is asked of many tasks at once."""
 
+    def _told_of_somebody(self, name: str) -> TaskNode | None:
+        """The one slot of somebody that says what is asked of people: 'who is vegan'."""
+        said = set(content(name))
+        slots = [slot for word in list(said)[:1] for slot in slots_saying(self.graph, word)]
+        held = [slot for slot in slots if said <= set(content(slot.value or "")) and not is_assignee(slot)]
+        return held[0] if len(held) == 1 else None
+
     def _ask_who_comes(self, clause: Clause) -> bool:
-        """Whether a question is for who comes, of the plan that is spoken of, or the only one with people."""
+        """Whether a question is for who comes, or of whom something is told: 'who is vegan'.
+
+        Who comes is asked of the plan that is spoken of, or the only one with people.
+        """
+        told = self._told_of_somebody(one(clause, "TSV")) if _WHO_IS.match(clause.text) else None
+        if told is not None:
+            self._act("ask", task=told.id, asked=Asked(kind="value"))
+            return True
         topic = self.topic()
         if topic is None or clause.mentions or not _WHO_COMES.match(clause.text):
             return False

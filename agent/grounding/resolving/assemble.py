@@ -49,6 +49,7 @@ from .spans import is_relative, lists_tasks, of_one_item, plain_clauses
 from .splitting import Splitting
 
 _OPEN = re.compile(r"\b(?:what|anything|which|who|how)\b", re.IGNORECASE)
+_LISTS = re.compile(r":[^.;!?:\n]*(?:,|,? and)$")  # a list, and what of it comes next
 _INVITED = re.compile(r"\binvit(?:e|es|ed|ing)\b", re.IGNORECASE)
 _ANOTHER = re.compile(r"(?:an?|another)\s", re.IGNORECASE)
 _HAS = re.compile(
@@ -179,7 +180,7 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
             if node is not None and node is known and not (told or items):
                 self.framed = node.id  # 'our party, then': nothing is new
             elif node is None or not (told or items or node.id in self.new):
-                inside = whole or self._part_of()
+                inside = whole or self._listed_on(clause) or self._part_of()
                 node = self._create(title, inside.id if inside else None, told if other else ())
             for one_told in told:
                 self._set_one(node, one_told, clause, named=one_told.slot == "who" or bool(clause.all("S")))
@@ -207,6 +208,13 @@ class Assembler(Assigning, Exchanges, Linking, Leaving, Shifting, Splitting, Que
         """Whether a task has another value in a slot than is told of something new."""
         held = {slot_name(part.title): part.value for part in self.graph.parts(node.id) if part.value}
         return any(held.get(slot_name(one.slot), one.value) != one.value for one in told)
+
+    def _listed_on(self, clause: Clause) -> TaskNode | None:
+        """The list that a sentence goes on with: 'exams: maths on 3 June, physics on 7 June'; else None."""
+        made = [self.graph[key] for key in self.new if self.graph[key].value is None]
+        before = self.said[: max(self.said.find(clause.text.strip()), 0)].rstrip()
+        listed = made and made[-1].parent in self.new and _LISTS.search(before)
+        return self.graph.get(made[-1].parent or "") if listed else None
 
     def _part_of(self) -> TaskNode | None:
         """What something new is part of where that is not said; None where it is a plan of its own.

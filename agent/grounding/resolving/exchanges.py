@@ -9,6 +9,7 @@ from difflib import get_close_matches
 
 from taskloom.agent.grounding.exact_places import Doubt
 from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.wording import base
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.held import slots_saying, stems_in, tasks_having
 from taskloom.agent.plan.outline import is_assignee
@@ -22,7 +23,7 @@ from taskloom.memory.words import words
 
 from .giving import NOUNS, Giving
 from .people import ME, SOMEBODY
-from .plain import one, one_of_several
+from .plain import items_of, one, one_of_several
 from .scoring import POINTING, bare, content
 
 _EVERYWHERE = re.compile(
@@ -94,7 +95,7 @@ class Exchanges(Giving):
         if node is None or not new:
             lost = f"I do not find “{old}” in the plan. What should {new} take the place of?"
             raise Doubt(lost if node is None else f"What should take the place of {self.describe(node)}?")
-        if (slot := self._task_of_member(node, new)) is not None:
+        if (slot := self._task_of_member(node, new) or self._only_detail(node, old, new)) is not None:
             self._act("set", task=slot.id, value=self._person(new))
             return
         place, users = self.place(clause), self.graph.dependents.get(node.id, ())
@@ -109,6 +110,34 @@ class Exchanges(Giving):
             self._act("set", task=slot.id if slot is not None else node.id, value=new)
             return
         self._act("replace", task=node.id, old=old, value=new)
+
+    def _others_on_list(self, clause: Clause, old: str) -> bool:
+        """Whether several things came in the place of one on a list: 'apples and pears instead'."""
+        others = clause.all("V")
+        node = self.which(old) if old and len(others) > 1 and clause.all("O") else None
+        if (
+            node is None
+            or not is_member(node)
+            or node.value is not None
+            or any(kind_of(v.text) for v in others)
+        ):
+            return False
+        self._act("remove", task=node.id)
+        self._act("add", within_task=node.parent, items=items_of([bare(v.text) for v in others]))
+        return True
+
+    def _only_detail(self, node: TaskNode, old: str, new: str) -> TaskNode | None:
+        """What a thing is told to be, where it is to be something else: a dessert, which is tiramisu."""
+        told = [part for part in self.graph.parts(node.id) if is_slot(part) and not is_assignee(part)]
+        plain = len(told) == 1 and base(told[0].slot) == "detail" and node.parent is not None
+        same = kind_of(new) is None and plain and kind_of(told[0].value or "") is None
+        return told[0] if same and set(content(old)) == set(content(node.title)) else None
+
+    def _left_lately(self, old: str) -> TaskNode | None:
+        """Who or what has left a list: 'Fran comes instead of Dee', who has cancelled already."""
+        gone = self.which(old, gone=True) if old else None
+        there = gone is not None and gone.parent is not None and self.graph[gone.parent].active
+        return gone if there and gone is not None and is_member(gone) and not is_slot(gone) else None
 
     def _place_or_day(self, node: TaskNode, new: str, clause: Clause) -> TaskNode | None:
         """The place, day or time of a task that a value without another name takes the place of.
@@ -164,6 +193,11 @@ class Exchanges(Giving):
         """Whether a name was exchanged in all that has it: a person in the plan that is spoken of."""
         if self._everywhere(old, clause):
             self._act("replace", old=self._person(old), value=self._person(new))
+            return True
+        if self._others_on_list(clause, old):
+            return True
+        if self.which(old, slots=True) is None and (left := self._left_lately(old)) is not None:
+            self._act("add", within_task=left.parent, items=items_of([self._person(new)]))
             return True
         if clause.all("TW") or not self._stands_in_several(old):
             return False

@@ -359,7 +359,11 @@ class Giving(People):
         if node is None or node.parent is None:
             return node
         above = self.graph[node.parent]
-        sorts = (bare_name(node), singular(slot_name(above.title)))
+        sorts = (
+            bare_name(node),
+            singular(slot_name(above.title)),
+            *map(singular, above.title.lower().split()),
+        )
         return above if above.parent is not None and any(map(is_person, sorts)) else node
 
     def _create(self, title: str, within: str | None = None, told: Sequence[Detail] = ()) -> TaskNode:

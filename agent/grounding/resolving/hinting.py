@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from taskloom.agent.language import values
-from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.typed import kind_of, names_a_type
 from taskloom.agent.plan.held import tasks_named, tasks_told_by
 from taskloom.agent.plan.roles import is_slot
 from taskloom.agent.plan.topic import kind_held, share_named
@@ -101,7 +101,8 @@ class Hinting(Joining):
         heard = set(content(reply)) if before.rstrip().endswith("?") and not self.new else set[str]()
         named = [
             node for node in tasks_named(self.graph, heard)
-            if node.status == "open" and not is_slot(node) and share_named(node.title, heard) > 0.99
+            if node.status in ("open", "filled") and share_named(node.title, heard) > 0.99
+            and not (is_slot(node) and names_a_type(node.title))
         ]  # fmt: skip
         return named[0] if len(named) == 1 else None
 

@@ -17,7 +17,7 @@ from taskloom.agent.turn.steps import Detail
 from taskloom.memory.actions import is_action
 from taskloom.memory.operations import Complete, Remove, undoable
 from taskloom.memory.present import bare_name
-from taskloom.memory.tasks import TaskNode
+from taskloom.memory.tasks import Revision, TaskNode
 from taskloom.memory.words import STOP, words
 
 from .giving import NOUNS
@@ -53,6 +53,7 @@ class Leaving(Owning):
             for node, name in gone:
                 self.leaves(node, name)
             return
+        self.doubt_errand(clause)
         if plans := self._all_plans(clause):
             self._act_on("remove", plans)
             return
@@ -442,9 +443,8 @@ def _added(node: TaskNode) -> int:
 
 
 def _as_first(node: TaskNode) -> tuple[str, str | None, bool]:
-    first = next(iter(node.states()))
-    return first.title, first.value, first.active
+    return _as_now(next(iter(node.states())))
 
 
-def _as_now(node: TaskNode) -> tuple[str, str | None, bool]:
+def _as_now(node: Revision) -> tuple[str, str | None, bool]:
     return node.title, node.value, node.active

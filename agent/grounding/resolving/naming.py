@@ -96,7 +96,10 @@ _COLOURS = word_set(
 _SHADES = word_set(
     "light dark pale deep bright off warm cool soft dusty sky sage olive forest royal baby ish or and"
 )
-_LITTLE = STOP | word_set("or then which who where when while also plus not no only just now it's its's be")
+_LITTLE = STOP | word_set(
+    """sorry actually rather wait mean or then which who where when while also plus not no only just now it's
+    its's be"""
+)
 _JOINS = re.compile(
     r"\s*(?:,|;|\band\b|\bor\b|&|,\s*then|\bthen\b)?(?:\s*(?:and|or|then|by|at|in|on|near|with|the|an?))*\s*",
     re.IGNORECASE,

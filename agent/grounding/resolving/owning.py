@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -17,7 +18,8 @@ from taskloom.agent.plan.roles import is_member, is_slot
 from taskloom.agent.plan.topic import share_named
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Asked, Detail
-from taskloom.memory.operations import Update
+from taskloom.memory.actions import is_action
+from taskloom.memory.operations import Add, Update
 from taskloom.memory.present import bare_name
 from taskloom.memory.tasks import TaskNode
 
@@ -26,6 +28,10 @@ from .giving import Giving
 from .people import SOMEBODY
 from .plain import one, one_of_several, right_before
 from .scoring import POINTING, bare, content
+
+_CANCEL = re.compile(
+    r"\W*(?:(?:and|also|then|please|need to|we need to|i need to|have to)\W+)*cancel\b", re.IGNORECASE
+)
 
 
 class Owning(Giving):
@@ -190,6 +196,27 @@ class Owning(Giving):
         for node, name in left:
             self.leaves(node, name)
         return True
+
+    def doubt_errand(self, clause: Clause) -> None:
+        """Hold that something of what is to be cancelled is in the plan.
+
+        Raises:
+            Doubt: none is: 'cancel the internet' may be something to do.
+        """
+        spans = clause.all("TI")
+        if not spans or clause.all("PEVSW") or not _CANCEL.match(clause.text):
+            return
+        if not all(self.lacks(bare(span.text)) for span in spans):
+            return
+        told = join([bare(span.text) for span in spans], limit=len(spans))
+        topic = self.whole_spoken_of()
+        parent = topic.id if topic is not None and not is_action(topic.title) else None
+        errands = tuple(
+            Add(slot=f"task{number}", title=f"cancel the {bare(span.text)}", parent=parent)
+            for number, span in enumerate(spans, 1)
+        )
+        question = clarifications.AN_ERRAND(words=told)
+        raise Doubt(question, ("yes",), errands if len(errands) == 1 else ())
 
     def leaves(self, node: TaskNode, name: str) -> None:
         """Take somebody out of what he is or has: out of those who have it, where these are several."""

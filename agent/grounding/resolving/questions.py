@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from taskloom.agent.language.typed import kind_of
+from taskloom.agent.language.typed import kind_of, names_a_type
 from taskloom.agent.language.words import slot_name
 from taskloom.agent.plan.held import stems_in, tasks_having
 from taskloom.agent.plan.outline import is_assignee
@@ -70,6 +70,7 @@ _OF_EACH = ("value", "before", "history", "who", "status")
 _KIND_OF_SLOT = {"price": ("amount", "count"), "deadline": ("date", "deadline")}
 _BY_NAME = ("value", "why", "before", "history", "status")
 _WHAT_HE_HAS = frozenset(words("thing task job item stuff duty shift lesson bit"))
+_ANYBODY = frozenset(("everyone", "everybody", "anyone", "anybody", "someone", "somebody"))
 _SLOTS = ("date", "time", "place", "who", "deadline")
 
 
@@ -97,7 +98,9 @@ class Questions(AskedMany):
 
     def _read_ask(self, clause: Clause) -> None:
         kind = clause.act.removeprefix("ask.")
-        if kind in OF_MANY and (self._ask_done(clause) or self._ask_who_comes(clause)):
+        if kind in OF_MANY and self._ask_done(clause):
+            return
+        if kind in (*OF_MANY, "who") and self._ask_who_comes(clause):
             return
         if kind == "count":
             self._read_count(clause)
@@ -123,6 +126,7 @@ class Questions(AskedMany):
         """One question: of one task, for one slot of it."""
         name, slot = self._name_asked(clause), self._slot_wanted(clause, kind)
         value = self._person(one(clause, "VPO")) or None
+        value = None if (value or "").lower() in _ANYBODY else value
         last, day = self.steps[-1] if self.steps and not (slot or value) else None, name
         points = kind in ("before", "history") and set(name.lower().split()) <= POINTING
         if points and last is not None and last.act == "ask" and last.task:
@@ -142,8 +146,8 @@ class Questions(AskedMany):
                 return
         if node is not None and slot is None and (other := self._another_kind(clause, node, kind)):
             node, slot = self.task_of(node), other
-        if kind == "list" and node is not None and self._is_the_slot(name, node):
-            kind = "value"  # 'what flights are there'
+        if node is not None and self._is_of_value(kind, name, node):
+            kind = "value"
         if node is not None and is_slot(node):
             node, slot = self._owner_asked(node, name, slot, supposes=kind != "value" or value is not None)
         if kind == "list":
@@ -248,6 +252,12 @@ class Questions(AskedMany):
             return self.task_of(node), slot  # 'the shelf mark for the loan of Small Thunder'
         return node, slot
 
+    def _is_of_value(self, kind: str, name: str, node: TaskNode) -> bool:
+        """Whether a question is for a mere value: 'what flights are there', 'what is left of the budget'."""
+        if kind == "left":
+            return is_slot(node) and kind_held(node) in ("amount", "count")
+        return kind == "list" and self._is_the_slot(name, node)
+
     def _is_the_slot(self, name: str, node: TaskNode) -> bool:
         """Whether a name is that of a slot which is no list and no member of one."""
         titled = set(content(name)) == set(content(node.title))
@@ -346,7 +356,8 @@ class Questions(AskedMany):
             return node
         if kind in ("claim", "ever") and is_assignee(node):
             return self.task_of(node)
-        if kind in _OF_LINKS and is_slot(node) and not (kind == "status" and node.status == "done"):
+        told = kind == "status" and (node.status == "done" or (named and not names_a_type(node.title)))
+        if kind in _OF_LINKS and is_slot(node) and not (told and not is_assignee(node)):
             return self.task_of(node)  # what somebody waits for is what his task does
         if kind in OF_MANY and not named:
             while node.parent and not self.listed(node):

@@ -52,6 +52,8 @@ class Resolver(Scoring):
             return self.graph[self.framed]
         if not self.operations and (missed := self._named_in_vain()) is not None:
             return missed
+        if not self.operations and (asked := self._part_asked_about()) is not None:
+            return asked
         before, reply = self.view.exchanges[-1] if self.view.exchanges else ("", "")
         if not reply and self.view.question is not None:
             reply = self.view.question.question
@@ -104,6 +106,19 @@ class Resolver(Scoring):
         }
         parts = [self.graph[key] for key in told if self.graph.root(key).id == plan.id]
         return parts[0] if len(parts) == 1 and parts[0].id != plan.id else None
+
+    def _part_asked_about(self) -> TaskNode | None:
+        """The one part of a plan that the question before named, for what is told of it: 'half done'."""
+        before = self.view.exchanges[-1][0] if self.view.exchanges else ""
+        act = self.clause.act if self.clause is not None else ""
+        if not before.rstrip().endswith("?") or act not in ("set", "shift", "done", "assign"):
+            return None
+        said = set(content(before))
+        named = [
+            node for node in tasks_named(self.graph, said)
+            if node.parent is not None and not is_slot(node) and share_named(node.title, said) > 0.99
+        ]  # fmt: skip
+        return named[0] if len(named) == 1 else None
 
     def _is_about(self, keys: Sequence[str]) -> bool:
         return all(key in self.graph and self.graph.root(key).id == self.told_of for key in keys)

@@ -38,6 +38,9 @@ _SEPARATES = re.compile(r"\s*(?:,|&|,? ?\b(?:and|then)\b)(?: (?:and|then|to|also
 _FOR = re.compile(r"\W*(?:(?:and|so|now|then|next),? )*(?:to|for|in order to|when|if)\b", re.IGNORECASE)
 _STAYS = re.compile(r"\s+(?:can |will |should )?(?:stays?|remains?|is staying|are staying)\b", re.IGNORECASE)
 _OF_KIN = re.compile(r"(?:my|our|his|her|their) ", re.IGNORECASE)
+_CANNOT = re.compile(
+    r"\s+(?:can['’]?t|cannot|can not|won['’]?t|isn['’]?t|is not|couldn['’]?t)\b", re.IGNORECASE
+)
 _OPENED = re.compile(r"\s*\(\s*")
 _GOES_ON = re.compile(r"\W*(?:and|&|n|plus)[\s,]+(?:obviously|too|also|as well)?\W*", re.IGNORECASE)
 _ALL_STAYS = re.compile(
@@ -107,11 +110,25 @@ def _as_meant(clause: Clause) -> Clause:
         return replace(clause, act="add", mentions=steps)
     if clause.act == "assign" and clause.all("P") and not clause.all("TIWV") and _WITH.match(clause.text):
         return replace(clause, act="add")
+    if clause.act in ("remove", "assign") and (given := _taken_over(clause)) is not None:
+        return given
     if len(clause.mentions) == 1 and _ALL_STAYS.fullmatch(words_outside(clause, "TISV").replace(",", " ")):
         return replace(clause, act="chat", mentions=())
     if clause.act in ("remove", "hold") and any(map(stays := partial(_stays, clause), clause.mentions)):
         return replace(clause, mentions=tuple(one for one in clause.mentions if not stays(one)))
     return clause
+
+
+def _taken_over(clause: Clause) -> Clause | None:
+    """A clause in which one cannot do something and another does: 'Sam can't bring wine, I'll get it'."""
+    people, things = clause.all("P"), clause.all("TI")
+    if len(people) != 2 or not things or not people[0].start < things[0].start < people[1].start:
+        return None
+    after = clause.text[people[0].start + len(people[0].text) :]
+    if _CANNOT.match(after) is None:
+        return None
+    spans = (replace(span, role="O") if span is people[0] else span for span in clause.mentions)
+    return replace(clause, act="assign", mentions=tuple(spans))
 
 
 def _stays(clause: Clause, mention: Mention) -> bool:
