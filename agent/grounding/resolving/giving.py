@@ -16,7 +16,7 @@ from taskloom.agent.plan.roles import is_fact, is_member, is_slot
 from taskloom.agent.plan.topic import kind_held, share_named
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Detail, Step
-from taskloom.memory.actions import is_action
+from taskloom.memory.actions import VERBS, is_action
 from taskloom.memory.present import bare_name, is_person
 from taskloom.memory.tasks import TaskNode
 from taskloom.memory.words import word_set, words
@@ -297,7 +297,9 @@ class Giving(People):
         spans = self.clause.all("I") if self.clause is not None else []
         if not spans or node.id in self.new or node.parent is not None or self.listed(node):
             return False
-        return all(map(is_action, (node.title, *(bare(span.text) for span in spans))))
+        lead = self.clause.text[: spans[0].start].lower().split() if self.clause is not None else []
+        bought = bool(VERBS.intersection(lead[-1:]) - {"add"})  # 'buy bread' is no part of booking a table
+        return is_action(node.title) and (bought or all(is_action(bare(span.text)) for span in spans))
 
     def _is_loose(self, node: TaskNode) -> bool:
         """Whether a task is one of several that were said at once, of no plan: more come beside it."""

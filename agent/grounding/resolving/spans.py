@@ -11,7 +11,7 @@ from itertools import pairwise, zip_longest
 from taskloom.agent.language.typed import kind_of
 from taskloom.agent.language.values import NUMBER_WORDS
 from taskloom.agent.turn.clauses import Clause, Mention
-from taskloom.memory.actions import is_action
+from taskloom.memory.actions import VERBS, is_action
 
 from .plain import each_kind, split_by_thing, tidy, words_outside
 from .scoring import bare
@@ -41,6 +41,9 @@ _OF_KIN = re.compile(r"(?:my|our|his|her|their) ", re.IGNORECASE)
 _CANNOT = re.compile(
     r"\s+(?:can['’]?t|cannot|can not|won['’]?t|isn['’]?t|is not|couldn['’]?t)\b", re.IGNORECASE
 )
+_MOVED_TO = re.compile(r"\bmoved? (?:in)?to\b", re.IGNORECASE)
+_VERB = re.compile(rf"(?:{'|'.join(sorted(VERBS))})(?: (?:up|out|off|down|in|away))?", re.IGNORECASE)
+_ARTICLE = re.compile(r"\s+(?:(?:the|an?|some|my|our)\s+)?\s*", re.IGNORECASE)
 _OPENED = re.compile(r"\s*\(\s*")
 _GOES_ON = re.compile(r"\W*(?:and|&|n|plus)[\s,]+(?:obviously|too|also|as well)?\W*", re.IGNORECASE)
 _ALL_STAYS = re.compile(
@@ -71,6 +74,22 @@ def made_whole(clause: Clause) -> Clause:
     if going is not None and all(one.start >= going.end() for one in mentions):
         mentions.insert(0, Mention("P", going["people"], start=going.start("people")))
     return replace(clause, mentions=tuple(mentions))
+
+
+def _verb_and_thing(clause: Clause) -> Clause:
+    """A clause, a verb that is marked apart from the one thing behind it with that: 'print' '200 flyers'."""
+    things = clause.all("TI")
+    if clause.act not in ("task", "add", "set", "shift") or len(things) != 2 or things[0].role != "T":
+        return clause
+    verb, thing = things
+    gap = clause.text[verb.start + len(verb.text) : thing.start]
+    amount = [one for one in clause.all("V") if verb.start < one.start < thing.start]
+    between = gap.replace(amount[0].text, "", 1) if len(amount) == 1 else gap
+    if _VERB.fullmatch(verb.text) is None or _ARTICLE.fullmatch(between) is None:
+        return clause
+    whole = replace(verb, text=clause.text[verb.start : thing.start + len(thing.text)])
+    kept = (one for one in clause.mentions if one not in (thing, *amount))
+    return replace(clause, act="task", mentions=tuple(whole if one is verb else one for one in kept))
 
 
 def _named_once(clause: Clause) -> list[Mention]:
@@ -110,6 +129,9 @@ def _as_meant(clause: Clause) -> Clause:
         return replace(clause, act="add", mentions=steps)
     if clause.act == "assign" and clause.all("P") and not clause.all("TIWV") and _WITH.match(clause.text):
         return replace(clause, act="add")
+    clause = _verb_and_thing(clause)
+    if clause.act == "done" and clause.all("V") and _MOVED_TO.search(clause.text):
+        return replace(clause, act="set")  # 'cakes moved to the hall'
     if clause.act in ("remove", "assign") and (given := _taken_over(clause)) is not None:
         return given
     if len(clause.mentions) == 1 and _ALL_STAYS.fullmatch(words_outside(clause, "TISV").replace(",", " ")):
