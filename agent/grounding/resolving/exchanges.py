@@ -95,6 +95,7 @@ class Exchanges(Giving):
         if node is None or not new:
             lost = f"I do not find “{old}” in the plan. What should {new} take the place of?"
             raise Doubt(lost if node is None else f"What should take the place of {self.describe(node)}?")
+        self._doubt_twin(node, new)
         if (slot := self._task_of_member(node, new) or self._only_detail(node, old, new)) is not None:
             self._act("set", task=slot.id, value=self._person(new))
             return
@@ -132,6 +133,17 @@ class Exchanges(Giving):
         plain = len(told) == 1 and base(told[0].slot) == "detail" and node.parent is not None
         same = kind_of(new) is None and plain and kind_of(told[0].value or "") is None
         return told[0] if same and set(content(old)) == set(content(node.title)) else None
+
+    def _doubt_twin(self, node: TaskNode, new: str) -> None:
+        """Hold that what takes the place of a thing on a list is not on it already.
+
+        Raises:
+            Doubt: it is, and it is nobody who takes another's place.
+        """
+        thing = is_member(node) and node.value is None and not new.istitle() and content(new)
+        twins = [one for one in self.beside(node) if one.id != node.id and content(one.title) == content(new)]
+        if thing and twins:
+            raise Doubt(f"There is {self.describe(twins[0])} already. What should change?")
 
     def _left_lately(self, old: str) -> TaskNode | None:
         """Who or what has left a list: 'Fran comes instead of Dee', who has cancelled already."""

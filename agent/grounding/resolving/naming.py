@@ -52,6 +52,13 @@ _COSTING = re.compile(
     re.IGNORECASE,
 )
 _WANTS, _MUCH = re.compile(r"\b(?:wants?|asks?(?: for)?|is asking(?: for)?)\s+$", re.IGNORECASE), 20
+_PRICED = re.compile(
+    r"[£$€]\s?\d|\b\d+(?:\.\d\d)? ?(?:p|quid|pounds?|euros?|dollars?|cents?|pence)\b", re.IGNORECASE
+)
+_ENTRY = re.compile(
+    r"\s*[^\W\d][\w' -]{0,40}?:? [£$€]?\d+(?:\.\d\d)? ?(?:p|c|quid|pounds?|euros?|dollars?|cents?|each)?\W*",
+    re.IGNORECASE,
+)
 _SEATED = re.compile(
     r"\b(?:table|room|dinner|lunch|brunch|supper|booking|reservation) for\s+$", re.IGNORECASE
 )
@@ -165,9 +172,19 @@ class Naming(Fitting):
             return "age"
         if kind == "count" and _SEATED.search(before):
             return "people"
+        if kind in ("time", "count") and self._is_in_prices(value):
+            return "price"
         if kind is not None:
             return OF_KIND.get(kind, kind)
         return slot_by_words(before, value)
+
+    def _is_in_prices(self, value: str) -> bool:
+        """Whether a bare number is one of a row of prices: 'brownies 1.50, muffins 2, cookies 50p'."""
+        row = re.split(r"[,;]|\band\b", self.said)
+        bare_number = re.fullmatch(r"\d+(?:\.\d\d)?", value) is not None
+        return bare_number and len(row) > 1 and _PRICED.search(self.said) is not None and all(
+            map(_ENTRY.fullmatch, row)
+        )  # fmt: skip
 
     def _told_a_price(self, value: str) -> bool:
         """Whether a bare number goes on with a price: 'the band costs 300 quid and the cake 80'."""

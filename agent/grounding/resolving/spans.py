@@ -41,6 +41,12 @@ _OF_KIN = re.compile(r"(?:my|our|his|her|their) ", re.IGNORECASE)
 _CANNOT = re.compile(
     r"\s+(?:can['’]?t|cannot|can not|won['’]?t|isn['’]?t|is not|couldn['’]?t)\b", re.IGNORECASE
 )
+_FOR_IT = re.compile(
+    r"\W*(?:(?:and|also|then|i|we|need|have|must|should|to|please)\s+)*"
+    rf"(?P<verb>{'|'.join(sorted(VERBS - {'ask', 'change', 'make', 'move', 'set'}))}|shop)"
+    r"(?P<for> (?:for|about) )(?:(?:the|my|our|an?)\s+)?",
+    re.IGNORECASE,
+)
 _MOVED_TO = re.compile(r"\bmoved? (?:in)?to\b", re.IGNORECASE)
 _VERB = re.compile(rf"(?:{'|'.join(sorted(VERBS))})(?: (?:up|out|off|down|in|away))?", re.IGNORECASE)
 _ARTICLE = re.compile(r"\s+(?:(?:the|an?|some|my|our)\s+)?\s*", re.IGNORECASE)
@@ -92,6 +98,19 @@ def _verb_and_thing(clause: Clause) -> Clause:
     return replace(clause, act="task", mentions=tuple(whole if one is verb else one for one in kept))
 
 
+def _errand_for(clause: Clause) -> Clause:
+    """A clause of something to do for a thing, and of no value of that: 'prepare for the interview'."""
+    things, found = clause.all("T"), _FOR_IT.match(clause.text)
+    if clause.act not in ("set", "task") or len(things) != 1 or clause.all("SOXIP") or found is None:
+        return clause
+    if things[0].start != found.end() and things[0].start != found.end("for"):
+        return clause
+    start, end = found.start("verb"), things[0].start + len(things[0].text)
+    whole = replace(things[0], text=clause.text[start:end], start=start)
+    spans = (whole if span is things[0] else span for span in clause.mentions)
+    return replace(clause, act="task", mentions=tuple(spans))
+
+
 def _named_once(clause: Clause) -> list[Mention]:
     """The mentions of a clause, who is told by kinship and name by the name alone: 'my sister Kate'."""
     kept = list[Mention]()
@@ -129,7 +148,7 @@ def _as_meant(clause: Clause) -> Clause:
         return replace(clause, act="add", mentions=steps)
     if clause.act == "assign" and clause.all("P") and not clause.all("TIWV") and _WITH.match(clause.text):
         return replace(clause, act="add")
-    clause = _verb_and_thing(clause)
+    clause = _errand_for(_verb_and_thing(clause))
     if clause.act == "done" and clause.all("V") and _MOVED_TO.search(clause.text):
         return replace(clause, act="set")  # 'cakes moved to the hall'
     if clause.act in ("remove", "assign") and (given := _taken_over(clause)) is not None:
