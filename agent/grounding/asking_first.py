@@ -120,6 +120,13 @@ def describe_operations(changes: Sequence[Operation], graph: TaskGraph) -> str:
     return join(dict.fromkeys(_describe(one, graph) for one in changes), limit=4)
 
 
+_DOES = {
+    "remove": "take out {}", "inactivate": "put {} on hold", "restore": "bring back {}",
+    "complete": "mark {} done", "rollback": "put {} back to what it was",
+}  # fmt: skip
+"""What an operation does to a task, in a few words."""
+
+
 def _describe(operation: Operation, graph: TaskGraph) -> str:
     """What an operation would do, in a few words."""
     node = graph.get(getattr(operation, "task", "") or "")
@@ -130,13 +137,13 @@ def _describe(operation: Operation, graph: TaskGraph) -> str:
             return f"add {clip(operation.title, 40)}{value}"
         case "update" if operation.value is not None:
             return f"set {name or 'it'} to {clip(operation.value, 40)}"  # 'it' was made just before
-        case "remove" | "inactivate":
-            return f"take out {name}"
-        case "complete":
-            return f"mark {name} done"
+        case "update" if operation.title:
+            return f"make {name or 'it'} {clip(operation.title, 40)}"
+        case "link" if name and operation.on in graph:
+            return f"let {name} wait for {the(title_of(graph[operation.on]))}"
         case "undo":
             return "take the last change back"
         case "replace":
             return f"replace {clip(operation.old, 40)} with {clip(operation.new, 40)}"
         case _:
-            return f"change {name}" if name else "change that"
+            return _DOES.get(operation.kind, "change {}").format(name or "that")

@@ -366,7 +366,13 @@ class Giving(People):
             singular(slot_name(above.title)),
             *map(singular, above.title.lower().split()),
         )
-        return above if above.parent is not None and any(map(is_person, sorts)) else node
+        assigns = self.clause is not None and self.clause.act == "assign" and self._is_plain_list(above)
+        other = any(map(is_person, sorts)) or (assigns and not self._is_given(above))
+        return above if above.parent is not None and other else node
+
+    def _is_given(self, whole: TaskNode) -> bool:
+        """Whether somebody has something that is in a list."""
+        return any(map(is_assignee, self.graph.subtree(whole.id)))
 
     def _create(self, title: str, within: str | None = None, told: Sequence[Detail] = ()) -> TaskNode:
         """A task of that title: new, or the one that there is and has nothing else told of it.

@@ -14,9 +14,10 @@ from taskloom.agent.language import clarifications, values
 from taskloom.agent.language.typed import as_price, kind_of, parse_measure
 from taskloom.agent.language.units import in_unit_of, same_unit, unit_in
 from taskloom.agent.language.words import slot_name
+from taskloom.agent.plan.held import tasks_named
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_member
-from taskloom.agent.plan.topic import kind_held
+from taskloom.agent.plan.topic import kind_held, share_named
 from taskloom.agent.turn.clauses import Clause
 from taskloom.agent.turn.steps import Detail
 from taskloom.memory.tasks import TaskNode
@@ -187,10 +188,22 @@ class Shifting(Giving):
     def _counted(self, node: TaskNode, sign: str, amount: str) -> TaskNode | None:
         """What an amount counts in the plan that is spoken of: 'two pencils more' where there are pencils."""
         things = " ".join(content(_NUMBER.sub(" ", amount)))
+        if not things and sign != "*" and (named := self._counted_in_message(node)) is not None:
+            return named
         if sign == "*" or not things or values.duration_of(amount) is not None or set(things) & _MONEY:
             return None
         found = self.best(things, slots=True, within=self.graph.root(node.id))
         return found.node if found is not None and found.named > 0.79 else None
+
+    def _counted_in_message(self, node: TaskNode) -> TaskNode | None:
+        """The one thing in a plan that says how many it is and that the message names: 'out of shirts'."""
+        said, root = set(content(self.said)), self.graph.root(node.id).id
+        found = [
+            one for one in tasks_named(self.graph, said)
+            if one.value is None and _COUNTS.match(one.title) and self.graph.root(one.id).id == root
+            and share_named(_NUMBER.sub(" ", one.title), said) > 0.99
+        ]  # fmt: skip
+        return found[0] if len(found) == 1 else None
 
     def _in_value(self, node: TaskNode, thing: str, sign: str, amount: str) -> bool:
         """Change the one value of a plan that counts a thing: 'two fewer gardens' of eight gardens."""
