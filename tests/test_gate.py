@@ -297,7 +297,7 @@ MISTAKEN: list[tuple[Operation, str]] = [
     (Add(slot="x", title="Friday"), "add Friday"),
     (Add(slot="x", title="day", value="Friday", parent="t1"), "add day: Friday"),
     (Replace(old="Saturday", new="Friday"), "replace Saturday with Friday"),
-    (Rollback(task="t2"), "change the date"),
+    (Rollback(task="t2"), "put the date back to what it was"),
 ]
 CHECK = Check(question=Question(kind="claim", tasks=("t2",), value="Friday"))
 

@@ -362,5 +362,6 @@ def of_one_item(value: Mention, items: Sequence[Mention]) -> bool:
 
 def partly(clause: Clause) -> str:
     """How far a clause says that a thing (T, I) is: 'half way'; '' of 'they all drowned nearly'."""
-    found = _PARTLY.search(words_outside(clause, "TI")) if clause.all("TI") else None
+    short = len(clause.text.split()) < 4  # 'half done', of what was asked about
+    found = _PARTLY.search(words_outside(clause, "TI")) if clause.all("TI") or short else None
     return (found["before"] or found["last"]) if found is not None else ""
