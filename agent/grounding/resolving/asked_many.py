@@ -11,6 +11,7 @@ from taskloom.agent.language.typed import kind_of
 from taskloom.agent.plan.held import slots_saying, tasks_having
 from taskloom.agent.plan.outline import is_assignee
 from taskloom.agent.plan.roles import is_slot
+from taskloom.agent.plan.topic import kind_held
 from taskloom.agent.turn.clauses import Clause, Mention
 from taskloom.agent.turn.steps import Asked
 from taskloom.memory.present import bare_name, is_person
@@ -44,6 +45,20 @@ _UP_TO = re.compile(r"\b(?:before|by|until|till?|after|since)\s+(?:the\s+)?$", r
 
 class AskedMany(AskedSlots):
     """What is asked of many tasks at once."""
+
+    def ask_of_all(self, clause: Clause, kind: str) -> bool:
+        """Whether a question was for what is done, what is left of a sum, who comes, or who somebody is."""
+        done = kind != "who" and (self._ask_done(clause) or self._ask_what_is_left_of(clause, kind))
+        return done or self._ask_who_comes(clause)
+
+    def _ask_what_is_left_of(self, clause: Clause, kind: str) -> bool:
+        """Whether a question is for a sum: 'what is left of the budget'."""
+        name = one(clause, "TSI")
+        slot = self.which(name, slots=True) if kind == "left" and name else None
+        if slot is None or not is_slot(slot) or kind_held(slot) not in ("amount", "count"):
+            return False
+        self._act("ask", task=slot.id, asked=Asked(kind="value"))
+        return True
 
     def _told_of_somebody(self, name: str) -> TaskNode | None:
         """The one slot of somebody that says what is asked of people: 'who is vegan'."""

@@ -98,9 +98,7 @@ class Questions(AskedMany):
 
     def _read_ask(self, clause: Clause) -> None:
         kind = clause.act.removeprefix("ask.")
-        if kind in OF_MANY and self._ask_done(clause):
-            return
-        if kind in (*OF_MANY, "who") and self._ask_who_comes(clause):
+        if kind in (*OF_MANY, "who") and self.ask_of_all(clause, kind):
             return
         if kind == "count":
             self._read_count(clause)
@@ -146,8 +144,8 @@ class Questions(AskedMany):
                 return
         if node is not None and slot is None and (other := self._another_kind(clause, node, kind)):
             node, slot = self.task_of(node), other
-        if node is not None and self._is_of_value(kind, name, node):
-            kind = "value"
+        if kind == "list" and node is not None and self._is_the_slot(name, node):
+            kind = "value"  # 'what flights are there'
         if node is not None and is_slot(node):
             node, slot = self._owner_asked(node, name, slot, supposes=kind != "value" or value is not None)
         if kind == "list":
