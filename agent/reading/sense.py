@@ -46,6 +46,9 @@ _AMOUNT = re.compile(
     rf"\W*(?:\d[\d.,:]*|{'|'.join(NUMBER_WORDS)})\W*(?:(?:more|less|fewer|extra|later|earlier)\b.*)?",
     re.IGNORECASE,
 )
+_REPLACES = re.compile(
+    r"\W*(?:(?:please|and|then|let's|can you)\W+)*(?:replace|swap|switch|exchange)\b", re.IGNORECASE
+)
 _NO_HOUR = re.compile(r"(?<![\d:.,])(?:2[5-9]|[3-9]\d|\d{3,}) ?[ap]\.?m\b", re.IGNORECASE)
 _NAMELESS = ("detail", "number")  # slots that are called so for want of a name
 _NO_NAMES = word_set(
@@ -88,7 +91,7 @@ def makes_sense(operations: Sequence[Operation], graph: TaskGraph, turn: int) ->
 
 def fits_words(clauses: Sequence[Clause], operations: Sequence[Operation], graph: TaskGraph) -> bool:
     """Whether what was read leaves out nothing that the words say: an exception, that something is there."""
-    if any(_loses_exception(clause) for clause in clauses):
+    if any(_loses_exception(clause) or _only_takes_out(clause) for clause in clauses):
         return False
     said = " ".join(clause.text for clause in clauses)
     return not (graph.active and _moves_nothing(said, operations))
@@ -99,6 +102,11 @@ def _loses_exception(clause: Clause) -> bool:
     if clause.act not in ("remove", "hold", "done") or clause.all("E"):
         return False
     return EXCEPTING.search(clause.text) is not None and any(ALL.match(one.text) for one in clause.mentions)
+
+
+def _only_takes_out(clause: Clause) -> bool:
+    """Whether what is to be replaced, nobody knows by what, would just leave: 'Replace Kenny'."""
+    return clause.act in ("remove", "hold") and _REPLACES.match(clause.text) is not None
 
 
 def _moves_nothing(said: str, operations: Sequence[Operation]) -> bool:
