@@ -218,4 +218,6 @@ def in_style(former: str, value: str) -> str:
         return value
     if int(hour[0]) <= 11 and not (int(hour[0]) >= 8 and half[1].lower() == "p"):
         return value + half[0]
+    if int(hour[0]) > 12:
+        return value if ":" in value else f"{value}:00"
     return f"{value} {'AM' if int(hour[0]) < 12 else 'PM'}" if int(hour[0]) >= 10 else value

@@ -28,6 +28,11 @@ _CLOCK = re.compile(
 _LED = re.compile(
     r"\b(?:at|by|from|till|until|before|after|around|about|past|(?<!down )(?<!up )to)\s+$", re.IGNORECASE
 )
+_COME_TO = re.compile(
+    r"\b(?:gr[eo]w\w*|ris\w+|rose|increas\w*|fall\w*|fell|rais\w*|reduc\w*|shrink\w*|shr[au]nk|(?:number|total)s?)"
+    r"\b[^.;,]*\bto\s+$",
+    re.IGNORECASE,
+)  # what grows to 12 does so at no hour
 _HOUR = re.compile(
     r"(?:(?:half|quarter|twenty|ten|five)(?: past| to)? )?(?:\d{1,2}|one|two|three|four|five|six|seven|eight"
     r"|nine|ten|eleven|twelve)(?:[ -]?(?:thirty|fifteen|forty[ -]five|fortyfive))?(?:[ -]?ish)?(?: ?[ap]m)?"
@@ -128,7 +133,7 @@ def _is_day(text: str) -> bool:
 def _is_time(text: str, lead: str) -> bool:
     """Whether words that are of no other kind are a time of day, or two of them."""
     bare = re.sub(r"^(?:at|by|around|about|before|after|from|until|till)\s+", "", text, flags=re.IGNORECASE)
-    led = bare != text or _LED.search(lead) is not None
+    led = bare != text or (_LED.search(lead) is not None and _COME_TO.search(lead) is None)
     number = re.match(r"\d+", bare)
     if (
         _HOUR.fullmatch(bare)

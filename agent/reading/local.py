@@ -40,7 +40,7 @@ from .network import packaged as packaged_network
 from .noise import is_noise, is_repeated
 from .offers import answered
 from .quoting import masked, restored
-from .sense import fits_words, makes_sense
+from .sense import fits_words, makes_sense, says_nothing
 from .signs import Candidate, Known, effects, signs
 from .slots import SlotReading, Slots
 from .sure import may_fill, only_fills, plainly_named, plainly_told
@@ -345,6 +345,9 @@ def _can_be(one: Candidate, view: View) -> bool:
     if not one.operations and acts and acts <= _ON_SOMETHING and not _is_so_already(one, view):
         return False
     if not fits_words(one.parse.clauses, one.operations, view.graph):
+        return False
+    asked = view.question is not None or (view.exchanges and view.exchanges[-1][1].rstrip().endswith("?"))
+    if not asked and any(map(says_nothing, one.parse.clauses)):
         return False
     alone = (clause.mentions[0].text for clause in one.parse.clauses if len(clause.mentions) == 1)
     if any(_NO_NAMES.issuperset(text.lower().split()) for text in alone):

@@ -49,6 +49,7 @@ _AMOUNT = re.compile(
 _REPLACES = re.compile(
     r"\W*(?:(?:please|and|then|let's|can you)\W+)*(?:replace|swap|switch|exchange)\b", re.IGNORECASE
 )
+_REPORTS = re.compile(r"\b(?:tells?|told|says?|said|writes?|wrote|reads?|claims?|believes?)\b", re.IGNORECASE)
 _NO_HOUR = re.compile(r"(?<![\d:.,])(?:2[5-9]|[3-9]\d|\d{3,}) ?[ap]\.?m\b", re.IGNORECASE)
 _NAMELESS = ("detail", "number")  # slots that are called so for want of a name
 _NO_NAMES = word_set(
@@ -94,6 +95,8 @@ def fits_words(clauses: Sequence[Clause], operations: Sequence[Operation], graph
     if any(_loses_exception(clause) or _only_takes_out(clause) for clause in clauses):
         return False
     said = " ".join(clause.text for clause in clauses)
+    if any(_is_reported(clause, said) for clause in clauses if clause.act not in ("chat", "unsure")):
+        return False
     return not (graph.active and _moves_nothing(said, operations))
 
 
@@ -107,6 +110,23 @@ def _loses_exception(clause: Clause) -> bool:
 def _only_takes_out(clause: Clause) -> bool:
     """Whether what is to be replaced, nobody knows by what, would just leave: 'Replace Kenny'."""
     return clause.act in ("remove", "hold") and _REPLACES.match(clause.text) is not None
+
+
+def says_nothing(clause: Clause) -> bool:
+    """Whether a thing would leave, or be done, of which nothing is said: 'the porto thing', and no more."""
+    if clause.act not in ("done", "remove", "hold") or not clause.mentions:
+        return False
+    text = clause.text
+    for one in clause.mentions:
+        text = text[: one.start] + " " * len(one.text) + text[one.start + len(one.text) :]
+    told = {word for one in clause.mentions for word in re.findall(r"[a-z]+", one.text.lower())}
+    return not re.search(r"[^\W_]|[✓✔✅☑❌]", text) and not told & DEEDS
+
+
+def _is_reported(clause: Clause, said: str) -> bool:
+    """Whether a clause in capitals only tells what somebody says: 'he says REMOVE ALL OF IT works'."""
+    loud = re.search(r"(?:\b[A-Z]{2,}\b\W+){2}[A-Z]{2,}\b", clause.text)
+    return loud is not None and _REPORTS.search(said) is not None
 
 
 def _moves_nothing(said: str, operations: Sequence[Operation]) -> bool:

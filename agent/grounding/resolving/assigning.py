@@ -188,8 +188,14 @@ class Assigning(Owning):
         return self._no_slot(known or self._found_or_new(None, name, whole, beside), name, clause)
 
     def _just_added(self, name: str) -> TaskNode | None:
-        """The one item that this message added last, where 'that' follows it: 'a letter, I write that'."""
+        """The one item that this message added last, where 'that' follows it: 'a letter, I write that'.
+
+        So is what something waits for that it made: 'the permit has to be there. Nadia chases it.'
+        """
         last = self.steps[-1] if self.steps else None
+        if last is not None and last.act == "need" and _POINTS_AT_ONE.fullmatch(name):
+            on = self.graph.get((last.items[0].task or "") if last.items else "")
+            return on if on is not None and on.id in self.new and on.value is None else None
         if last is None or last.act != "add" or len(last.items) != 1 or not _POINTS_AT_ONE.fullmatch(name):
             return None
         made = self.graph.get(next(iter(self.focus), ""))

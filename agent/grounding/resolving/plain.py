@@ -26,6 +26,7 @@ _IS_DONE = re.compile(
     rf"(?: (?:{'|'.join(sorted(DEEDS))}))?",
     re.IGNORECASE,
 )
+_IS = re.compile(r"(.+?) (?:is|are|was|were|has|have)", re.IGNORECASE)  # 'until the permit is in'
 _NOT = re.compile(r",\s*not\s+(?:(?:on|at|in|for)\s+)?(?:the\s+)?$", re.IGNORECASE)
 _RANGE = re.compile(r"(?:\bto|\buntil|\btill|\btil|-|–)\s*$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\s*(?:to|until|till|til|-|–)?\s*", re.IGNORECASE)
@@ -119,7 +120,9 @@ def _cut(clause: Clause, mention: Mention) -> Mention:
 
 def _without_deed(clause: Clause, mention: Mention) -> Mention:
     """What is done without the words that say so: 'the club' of 'the club is booked'."""
-    told = _IS_DONE.fullmatch(mention.text) if clause.act == "done" and mention.role in "TI" else None
+    if mention.role not in "TI" or clause.act not in ("done", "need"):
+        return mention
+    told = (_IS_DONE if clause.act == "done" else _IS).fullmatch(mention.text)
     return replace(mention, text=told[1]) if told is not None else mention
 
 
