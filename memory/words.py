@@ -134,6 +134,8 @@ def says(claimed: str, text: str | None) -> bool:
     """
     if not text:
         return False
+    if same_moment(claimed, text):
+        return True
     sought = words(claimed)
     while len(sought) > 1 and sought[0] in _ARTICLES:
         sought = sought[1:]
@@ -148,6 +150,47 @@ def says(claimed: str, text: str | None) -> bool:
         found[n : n + size] == sought and not (sought[0].isdecimal() and _is_of_an_hour(found[:n]))
         for n in range(len(found) - size + 1)
     )
+
+
+_CLOCK = re.compile(
+    r"(?:at |around |about )?(?P<hour>\d{1,2})(?:[:.h](?P<minute>[0-5]\d))?\s*(?P<half>[ap])?(?:\.?m\.?)?"
+    r"(?: in the (?P<part>morning|afternoon|evening))?"
+)
+
+
+def clock(text: str) -> int | None:
+    """The minute of the day that a text is, if that is clear: 945 for '15:45' and '3.45 pm'; else None."""
+    found = _CLOCK.fullmatch(fold(text).strip(" .,!?"))
+    if found is None or (found["minute"] is None and not (found["half"] or found["part"])):
+        return None
+    hour, late = int(found["hour"]), found["half"] == "p" or found["part"] in ("afternoon", "evening")
+    told = found["half"] is not None or found["part"] is not None
+    if hour > 24 or (told and hour > 12):
+        return None
+    hour = hour % 12 + 12 * late if told else hour
+    return 60 * hour + int(found["minute"] or 0)
+
+
+_DAY_FIRST = re.compile(
+    rf"(?:the )?(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({'|'.join((*MONTHS, *(one[:3] for one in MONTHS)))})"
+)
+_MONTH_FIRST = re.compile(
+    rf"({'|'.join(MONTHS)}|{'|'.join(one[:3] for one in MONTHS)})\.? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?"
+)
+
+
+def month_day(text: str) -> tuple[str, int] | None:
+    """The month, by three letters, and the day that a text is: 'July 27th', '27 Jul'; else None."""
+    plain = fold(text).strip(" .,!?").removeprefix("on ")
+    if (found := _DAY_FIRST.fullmatch(plain)) is not None:
+        return found[2][:3], int(found[1])
+    found = _MONTH_FIRST.fullmatch(plain)
+    return (found[1][:3], int(found[2])) if found is not None else None
+
+
+def same_moment(one: str, other: str) -> bool:
+    """Whether two texts are the same time of day, or the same day, in whatever form."""
+    return any((first := form(one)) is not None and first == form(other) for form in (clock, month_day))
 
 
 def _is_of_an_hour(before: tuple[str, ...]) -> bool:

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from taskloom.agent.grounding.workspace import Ground, same_value
 from taskloom.agent.language import clarifications, values
-from taskloom.agent.language.typed import kind_of, type_named
+from taskloom.agent.language.typed import kind_of, names_a_type, type_named
 from taskloom.agent.language.wording import base, clip, entries, join
 from taskloom.agent.language.words import CONTAINERS, content, singular, slot_group, slot_name
 from taskloom.agent.plan.outline import is_assignee
@@ -24,7 +24,7 @@ from taskloom.agent.turn.steps import Detail, Step
 from taskloom.memory.consolidate import is_person_name
 from taskloom.memory.operations import Add, Link, Operation, Update
 from taskloom.memory.tasks import TaskNode
-from taskloom.memory.words import fold
+from taskloom.memory.words import fold, words
 
 _WHO = ("who", "assignee", "assigned to", "responsible", "person responsible", "by whom", "done by")
 WHO_SLOTS = frozenset(map(slot_name, _WHO))
@@ -168,7 +168,7 @@ class Places(Ground):
                 clarifications.WHICH_OF_KIND(slot=name), [self.describe(node) for node in alike],
                 [Update(task=node.id, value=value) for node in alike] if value is not None else (),
             )  # fmt: skip
-        return alike[0] if alike else None
+        return alike[0] if alike else _said_in_short(parts, name) if value is None else None
 
     def plain_slot(self, whole: TaskNode, name: str, value: str = "") -> TaskNode | None:
         """The slot of a task that is named only by its type, where another name ends with that.
@@ -321,6 +321,17 @@ def name_words(name: str) -> frozenset[str]:
     found = [singular(word) for word in re.findall(r"[^\W_]+", name.lower())]
     kept = [word for word in found if word not in ("the", "a", "an", "my", "our", "of", "for")]
     return frozenset(kept[:-1] if len(kept) > 1 and kept[-1] == "number" else kept)
+
+
+def _said_in_short(slots: Sequence[TaskNode], name: str) -> TaskNode | None:
+    """The one slot whose name says less of the same: 'copies' for the number of copies."""
+    said = words(name)
+    short = [
+        node for node in slots
+        if not is_member(node) and not is_assignee(node) and not names_a_type(node.title)
+        and (own := words(node.title)) and own[-1] == said[-1:][0] and set(own) < set(said)
+    ]  # fmt: skip
+    return short[0] if len(short) == 1 else None
 
 
 def _says_less(name: str, held: str) -> bool:

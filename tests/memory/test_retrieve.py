@@ -7,7 +7,7 @@ import pytest
 from taskloom.memory.operations import Add, Check, Link, Operation, Question, Replace, Update, apply
 from taskloom.memory.retrieve import Closure, closure, matching, render, render_revision, seeds, tokens
 from taskloom.memory.tasks import TaskGraph
-from taskloom.memory.words import number_in, says, stem, words
+from taskloom.memory.words import clock, month_day, number_in, says, stem, words
 
 
 @pytest.fixture
@@ -157,3 +157,39 @@ def test_words() -> None:
         None,
         None,
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "minute"),
+    [
+        ("15:45", 945), ("3:45 pm", 945), ("3.45 p.m.", 945), ("10 am", 600), ("10:00 in the morning", 600),
+        ("at 12 am", 0), ("12 pm", 720), ("8 in the evening", 1200), ("7", None), ("25:00", None),
+        ("13 pm", None), ("noonish", None),
+    ],
+)  # fmt: skip
+def test_a_time_of_day_is_the_same_in_every_form(text: str, minute: int | None) -> None:
+    assert clock(text) == minute
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("July 27th", ("jul", 27)), ("the 27th of July", ("jul", 27)), ("on 27 Jul", ("jul", 27)),
+        ("May 5", ("may", 5)), ("July", None), ("27", None),
+    ],
+)  # fmt: skip
+def test_a_day_is_the_same_in_every_form(text: str, day: tuple[str, int] | None) -> None:
+    assert month_day(text) == day
+
+
+def test_what_is_the_same_moment_is_said() -> None:
+    assert says("15:45", "3:45 pm")
+    assert says("27th of July", "July 27th")
+    assert not says("15:45", "3:50 pm")
+    assert not says("July 4th", "July 27th")
+
+
+def test_notes_are_a_word_and_no_denial() -> None:
+    assert words("the release notes") == ("the", "releas", "note")
+    assert stem("noted") == stem("notes") == "note"
+    assert stem("canes") == "cane"

@@ -38,6 +38,9 @@ _SEPARATES = re.compile(r"\s*(?:,|&|,? ?\b(?:and|then)\b)(?: (?:and|then|to|also
 _FOR = re.compile(r"\W*(?:(?:and|so|now|then|next),? )*(?:to|for|in order to|when|if)\b", re.IGNORECASE)
 _STAYS = re.compile(r"\s+(?:can |will |should )?(?:stays?|remains?|is staying|are staying)\b", re.IGNORECASE)
 _OF_KIN = re.compile(r"(?:my|our|his|her|their) ", re.IGNORECASE)
+_LEAVES = re.compile(
+    r"\b(?:leaves?|leaving|left|quits?|out of|off|from)\s+(?:(?:the|my|our|his|her)\s+)?$", re.IGNORECASE
+)
 _CANNOT = re.compile(
     r"\s+(?:can['’]?t|cannot|can not|won['’]?t|isn['’]?t|is not|couldn['’]?t)\b", re.IGNORECASE
 )
@@ -155,6 +158,8 @@ def _as_meant(clause: Clause) -> Clause:
         return given
     if len(clause.mentions) == 1 and _ALL_STAYS.fullmatch(words_outside(clause, "TISV").replace(",", " ")):
         return replace(clause, act="chat", mentions=())
+    if clause.act == "remove" and len(clause.all("TIP")) > 1:
+        clause = _left_by_name(clause)
     if clause.act in ("remove", "hold") and any(map(stays := partial(_stays, clause), clause.mentions)):
         return replace(clause, mentions=tuple(one for one in clause.mentions if not stays(one)))
     return clause
@@ -170,6 +175,15 @@ def _taken_over(clause: Clause) -> Clause | None:
         return None
     spans = (replace(span, role="O") if span is people[0] else span for span in clause.mentions)
     return replace(clause, act="assign", mentions=tuple(spans))
+
+
+def _left_by_name(clause: Clause) -> Clause:
+    """A clause in which one leaves something, which is where that is: 'Wanda can leave the group'."""
+    spans = tuple(
+        replace(one, role="W") if one.role == "T" and _LEAVES.search(clause.text[: one.start]) else one
+        for one in clause.mentions
+    )
+    return replace(clause, mentions=spans) if any(one.role in "TIP" for one in spans) else clause
 
 
 def _stays(clause: Clause, mention: Mention) -> bool:
