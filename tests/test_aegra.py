@@ -67,7 +67,12 @@ def say(client: Any, thread: str, text: str, graph: str = "scripted", **more: An
         if part.event == "error":
             raise RunFailed(part.data)
         values = part.data if part.event == "values" else values
-    return values
+    if "__interrupt__" in values:
+        return values
+    asked = [
+        one for task in client.threads.get_state(thread)["tasks"] for one in task.get("interrupts") or ()
+    ]
+    return {**values, "__interrupt__": asked} if asked else values  # the last part of a stream may be lost
 
 
 def new_thread(client: Any) -> str:

@@ -54,12 +54,12 @@ def test_what_the_user_says_is_in_the_plan_before_the_model_is_asked(local: Serv
     fake = model("Noted.", "Saturday then.")
     agent = agent_of(fake, local)
     agent.invoke(ask("Plan a dinner for six on Friday."), CONFIG)
-    assert heard(fake) == "Added the dinner: number six and date Friday."
+    assert heard(fake) == "Added the dinner: people six and date Friday."
     assert 't3 dinner.date "date": Friday' in fake.seen[0][0].text
     agent.invoke(ask("I think we should move it to Saturday"), CONFIG)
     assert heard(fake) == "The date is now Saturday (it was Friday)."
     assert states(agent) == [
-        ("dinner", None, "open"), ("number", "six", "filled"), ("date", "Saturday", "filled"),
+        ("dinner", None, "open"), ("people", "six", "filled"), ("date", "Saturday", "filled"),
     ]  # fmt: skip
     assert [revision.value for revision in plan_of(agent)["t3"].history] == ["Friday"]
 
@@ -169,11 +169,11 @@ def test_the_plan_of_a_sub_agent_joins_what_the_user_said(local: Services) -> No
     fake = model([("delegate", {"what": "Find a fishmonger for t1"})], "Noted.", "Saturday.")
     agent = agent_of(fake, local, tools=[delegate])
     agent.invoke(ask("Plan a dinner for six on Friday."), CONFIG)
-    assert [heard(fake, call) for call in (0, 1)] == ["Added the dinner: number six and date Friday."] * 2
+    assert [heard(fake, call) for call in (0, 1)] == ["Added the dinner: people six and date Friday."] * 2
     assert heard(inner) == ""
     agent.invoke(ask("Move the dinner to Saturday"), CONFIG)
     assert [(node.title, node.value, node.parent) for node in plan_of(agent).active] == [
-        ("dinner", None, None), ("number", "six", "t1"), ("date", "Saturday", "t1"),
+        ("dinner", None, None), ("people", "six", "t1"), ("date", "Saturday", "t1"),
         ("Ask the harbour", None, "t1"),
     ]  # fmt: skip
     assert plan_of(agent).faults() == []

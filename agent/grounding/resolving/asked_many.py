@@ -54,7 +54,7 @@ class AskedMany(AskedSlots):
     def _ask_what_is_left_of(self, clause: Clause, kind: str) -> bool:
         """Whether a question is for a sum: 'what is left of the budget'."""
         name = one(clause, "TSI")
-        slot = self.which(name, slots=True) if kind == "left" and name else None
+        slot = self.peek(name, slots=True) if kind == "left" and name else None
         if slot is None or not is_slot(slot) or kind_held(slot) not in ("amount", "count"):
             return False
         self._act("ask", task=slot.id, asked=Asked(kind="value"))

@@ -115,7 +115,7 @@ class Exchanges(Giving):
     def _others_on_list(self, clause: Clause, old: str) -> bool:
         """Whether several things came in the place of one on a list: 'apples and pears instead'."""
         others = clause.all("V")
-        node = self.which(old) if old and len(others) > 1 and clause.all("O") else None
+        node = self.peek(old) if old and len(others) > 1 and clause.all("O") else None
         if (
             node is None
             or not is_member(node)
@@ -147,7 +147,7 @@ class Exchanges(Giving):
 
     def _left_lately(self, old: str) -> TaskNode | None:
         """Who or what has left a list: 'Fran comes instead of Dee', who has cancelled already."""
-        gone = self.which(old, gone=True) if old else None
+        gone = self.peek(old, gone=True) if old else None
         there = gone is not None and gone.parent is not None and self.graph[gone.parent].active
         return gone if there and gone is not None and is_member(gone) and not is_slot(gone) else None
 
@@ -208,7 +208,7 @@ class Exchanges(Giving):
             return True
         if self._others_on_list(clause, old):
             return True
-        if self.which(old, slots=True) is None and (left := self._left_lately(old)) is not None:
+        if self.peek(old, slots=True) is None and (left := self._left_lately(old)) is not None:
             self._act("add", within_task=left.parent, items=items_of([self._person(new)]))
             return True
         if clause.all("TW") or not self._stands_in_several(old):

@@ -189,6 +189,14 @@ class Scoring(Ground):
             raise Doubt(f"Which one do you mean by “{mention}”: {options[0]} or {options[1]}?", options)
         return found.node
 
+    def peek(self, mention: str, *, slots: bool = False, gone: bool | None = False) -> TaskNode | None:
+        """As `which`, where it only matters whether there is such a task, and not how clear that is."""
+        count = len(self.margins)
+        try:
+            return self.which(mention, slots=slots, gone=gone)
+        finally:
+            del self.margins[count:]
+
     def _last_of_two(self, mention: str, found: Candidate) -> Candidate:
         """What was found; of two slots of a task whose names follow each other, the last: 'seats taken'."""
         said = content(mention)

@@ -179,10 +179,12 @@ def _taken_over(clause: Clause) -> Clause | None:
 
 def _left_by_name(clause: Clause) -> Clause:
     """A clause in which one leaves something, which is where that is: 'Wanda can leave the group'."""
+    first = min(one.start for one in clause.all("TIP"))
     spans = tuple(
-        replace(one, role="W") if one.role == "T" and _LEAVES.search(clause.text[: one.start]) else one
+        replace(one, role="W")
+        if one.role == "T" and one.start > first and _LEAVES.search(clause.text[: one.start]) else one
         for one in clause.mentions
-    )
+    )  # fmt: skip
     return replace(clause, mentions=spans) if any(one.role in "TIP" for one in spans) else clause
 
 
