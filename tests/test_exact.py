@@ -633,3 +633,9 @@ def test_a_set_on_a_number_changes_nothing_else(number: int, value: str) -> None
     assert moved <= {f"t{number}"} | {node.id for node in before.parts(f"t{number}")}
     assert len(operations) <= 1
     assert not any(isinstance(one, Rollback) for one in operations)
+
+
+def test_a_slot_is_asked_for_by_a_sign_that_is_no_word() -> None:
+    loan = parts("t1", "loan", copies="3", fine="$60")
+    _, operations, _ = grounded(loan, {"act": "ask", "q": "value", "on": 1, "slot": "£"})
+    assert [operation.kind for operation in operations] == ["check"]

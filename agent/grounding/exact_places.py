@@ -329,7 +329,7 @@ def _said_in_short(slots: Sequence[TaskNode], name: str) -> TaskNode | None:
     short = [
         node for node in slots
         if not is_member(node) and not is_assignee(node) and not names_a_type(node.title)
-        and (own := words(node.title)) and own[-1] == said[-1:][0] and set(own) < set(said)
+        and (own := words(node.title)) and own[-1:] == said[-1:] and set(own) < set(said)
     ]  # fmt: skip
     return short[0] if len(short) == 1 else None
 
